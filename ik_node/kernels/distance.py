@@ -3,11 +3,12 @@ Signed distances of convex bodies; docs/theory.md, section 16.
 
 A body is a core, a point, segment, box, cylinder or hull of points in its own frame, plus a
 radius, or a half-space :math:`z \le 0`. The distance of two bodies is that of their cores less
-both radii, so that its gradient stays exact in shallow contact. Pairs of points and segments, and
-of all with a half-space, are computed in closed form. All others go by GJK (Gilbert, Johnson &
-Keerthi 1988), which finds the point v of the Minkowski difference A - B that is nearest to the
-origin. Where the cores overlap, v is on the boundary of A - B, and the distance is minus its
-length: the penetration depth, from the expanding polytope (van den Bergen 2001).
+both radii, so that its gradient stays exact in shallow contact. Pairs of points and segments, of a
+point and a box or cylinder, and of all with a half-space are computed in closed form. All others
+go by GJK (Gilbert, Johnson & Keerthi 1988), which finds the point v of the Minkowski difference
+A - B that is nearest to the origin. Where the cores overlap, v is on the boundary of A - B, and
+the distance is minus its length: the penetration depth, from the expanding polytope (van den
+Bergen 2001).
 """
 
 from __future__ import annotations
@@ -520,6 +521,43 @@ def between_segments(s: Solve, check: int, a: int, b: int) -> None:
 
 
 @rare
+def point_to_solid(s: Solve, check: int, a: int, b: int) -> None:
+    """Write the distance of point a from box or cylinder b, the latter with its x towards a."""
+    frame, half, point = s.body_frame[12 * b :], s.body_size[SIZE * b :], s.body_frame[12 * a :]
+    x, y, z = point[9] - frame[9], point[10] - frame[10], point[11] - frame[11]
+    px = frame[0] * x + frame[3] * y + frame[6] * z
+    py = frame[1] * x + frame[4] * y + frame[7] * z
+    pz = frame[2] * x + frame[5] * y + frame[8] * z
+    cosine, sine, wide = 1.0, 0.0, half[1]
+    if s.body_shape[b] == CYLINDER:
+        across, wide = sqrt(px * px + py * py), ENDLESS
+        if across > 0.0:
+            cosine, sine = px / across, py / across
+        px, py = across, 0.0
+    x = px - min(max(px, -half[0]), half[0])
+    y = py - min(max(py, -wide), wide)
+    z = pz - min(max(pz, -half[2]), half[2])
+    d = sqrt(x * x + y * y + z * z)
+    if d > TOUCHING:
+        x, y, z = x / d, y / d, z / d
+    else:
+        # Inside, or on the surface: out through the nearest face.
+        dx, dy, dz = abs(px) - half[0], abs(py) - wide, abs(pz) - half[2]
+        x, y, z, d = 0.0, 0.0, 0.0, max(dx, dy, dz)
+        if d == dx:
+            x = 1.0 if px >= 0.0 else -1.0
+        elif d == dy:
+            y = 1.0 if py >= 0.0 else -1.0
+        else:
+            z = 1.0 if pz >= 0.0 else -1.0
+    x, y = cosine * x - sine * y, sine * x + cosine * y
+    nx = frame[0] * x + frame[1] * y + frame[2] * z
+    ny = frame[3] * x + frame[4] * y + frame[5] * z
+    nz = frame[6] * x + frame[7] * y + frame[8] * z
+    write_pair(s, check, d, (nx, ny, nz), (point[9], point[10], point[11]))
+
+
+@rare
 def between_cores(s: Solve, check: int, a: int, b: int) -> None:
     """Write the distance of two cores by GJK, or their penetration depth."""
     if separate(s, check, a, b):
@@ -540,11 +578,13 @@ def between_cores(s: Solve, check: int, a: int, b: int) -> None:
 def measure(s: Solve, check: int) -> None:
     """Write distance, normal and nearest points of a pair to `check_result`."""
     a, b = s.check_a[check], s.check_b[check]
-    other = s.body_shape[b]
+    one, other = s.body_shape[a], s.body_shape[b]
     if other == HALF_SPACE:
         above_plane(s, check, a, b)
     elif other <= SEGMENT:
         between_segments(s, check, a, b)
+    elif one == POINT and other <= CYLINDER:
+        point_to_solid(s, check, a, b)
     else:
         between_cores(s, check, a, b)
 
