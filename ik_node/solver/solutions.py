@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from ik_node.display import Rows, Tabular
-from ik_node.errors import counted, OptionError
+from ik_node.errors import counted
 from ik_node.kernels.every_solution import (
     COUNT_BOUND,
     COUNT_CONTINUUM,
@@ -23,7 +23,6 @@ from ik_node.kernels.every_solution import (
     SAMPLE,
     SCALARS,
     SIZES,
-    STATE_COMPLETE,
     STATE_MOST,
     STATE_REFUSED,
     STATE_RUNNING,
@@ -39,10 +38,8 @@ from ik_node.kernels.layout import (
     RECORD_STARTS,
     RECORD_STATUS,
 )
-from ik_node.model.given import one_of, whole_number
-from ik_node.native import bind
+from ik_node.solver.modes import Modes
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
-from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import Solution, SolveResult, STATUSES
@@ -65,9 +62,16 @@ ROUNDING = 1e-7
 # Solutions of a continuum that are looked at for its dimension.
 FEW = 5
 SORTS = ('distance', 'condition', 'limits')
+# What the table of solutions says about why the search ended.
+ENDED = {
+    'complete': [],
+    'seconds': ['the time is up'],
+    'most': ['there may be more'],
+    'starts': ['no more starts are made'],
+}
 
 
-def largest_number(chain: ChainProblem, q: Array, rows: Array, packed: Array) -> int:
+def largest_number(chain: ChainProblem) -> int:
     """
     Return a number that isolated solutions of a chain cannot exceed, by theorem; 0 = not known.
 
@@ -79,31 +83,26 @@ def largest_number(chain: ChainProblem, q: Array, rows: Array, packed: Array) ->
     same of three points (Innocenti & Parenti-Castelli 1990).
     """
     arrays = Workspace(*chain.arrays)
-    columns = list(range(6))
-    if arrays.n != 6 or arrays.nv != 6 or sorted(arrays.var.tolist()) != columns:
+    if arrays.n != 6 or arrays.nv != 6 or len(set(arrays.var.tolist())) < 6:
         return 0
     # All of them carry one frame A, and none carries a frame B.
-    carriers = []
-    for j in set(arrays.a_column.tolist()):
-        while j >= 0:
-            carriers.append(j)
-            j = int(arrays.parent[j])
-    if sorted(carriers) != columns or (arrays.b_column >= 0).any():
+    serial = arrays.parent.tolist() == [-1, 0, 1, 2, 3, 4] and (arrays.a_column == 5).all()
+    if not serial or (arrays.b_column >= 0).any():
         return 0
     if arrays.nc == 6 and (arrays.kind == KIND_DISTANCE).all():
-        floats = arrays.prismatic[columns].tolist() == [1, 1, 1, 0, 0, 0]
-        if not (floats and (arrays.ball[columns[3:]] > 0).all()):
+        floats = arrays.prismatic.tolist() == [1, 1, 1, 0, 0, 0]
+        if not (floats and (arrays.ball[3:] > 0).all()):
             return 0
         ends = arrays.a_offset.reshape(-1, 12)[:, 9:], chain.table[:, CON_POSE : CON_POSE + 3]
         pairs = (np.unique(each.round(9), axis=0, return_counts=True)[1] for each in ends)
         return 16 if any(counts.tolist() == [2, 2, 2] for counts in pairs) else 40
     if arrays.nc != 1 or arrays.kind[0] != KIND_FRAME or arrays.mask[0] != 63:
         return 0
-    space = Workspace.of(chain.flat)
-    space.constraints[:] = chain.table.ravel()
-    bind(*space.arrays).linearise(q.copy(), rows, packed)
-    frames = space.frame.reshape(-1, 12)[columns]
-    axes, points, slides = frames[:, 2:9:3], frames[:, 9:], arrays.prismatic[columns] == 1
+    turn, point, lines = np.eye(3), np.zeros(3), []
+    for offset in arrays.offset.reshape(-1, 12):
+        turn, point = turn @ offset[:9].reshape(3, 3), point + turn @ offset[9:]
+        lines.append((turn[:, 2], point))
+    axes, points = np.array(lines).transpose(1, 0, 2)
     for three in (slice(k, k + 3) for k in range(4)):
         a, across = axes[three], np.linalg.norm(np.cross(axes[three][:2], axes[three][1:]), axis=1)
         # A point x on all of the axes has a x x = a x p.
@@ -111,19 +110,19 @@ def largest_number(chain: ChainProblem, q: Array, rows: Array, packed: Array) ->
         moments = np.cross(a, points[three]).ravel()
         gaps = system @ np.linalg.lstsq(system, moments, rcond=None)[0] - moments
         meet = across.min() > 1e-3 and np.abs(gaps).max() < ROUNDING
-        if (meet or across.max() < ROUNDING) and not slides[three].any():
+        if (meet or across.max() < ROUNDING) and not arrays.prismatic[three].any():
             return 8
     return 16
 
 
 class Found(NamedTuple):
-    """What the search of one chain found."""
+    """The solutions of the chains that have been searched so far."""
 
     q: Array  # (n, nq) [rad or m]
-    dimensions: tuple[int, ...]  # of the continuum that they belong to, for each chain
-    miss: float  # bound on the probability that one has been missed
-    starts: int
-    stopped: str
+    dimensions: tuple[int, ...] = ()  # of the continuum that they belong to, for each chain
+    miss: float = 0.0  # bound on the probability that one has been missed
+    starts: int = 0
+    stopped: str = 'complete'
 
 
 class Solutions(Tabular, Sequence[Solution]):
@@ -169,38 +168,32 @@ class Solutions(Tabular, Sequence[Solution]):
     def __init__(
         self,
         problem: Problem,
-        rows: Array,
-        packed: Array,
+        start: tuple[Array, Array, Array],
         found: Found,
         sort: str,
-        q0: Array,
         solve_time: float,
-        modes: Callable[[], Any],
+        modes: Callable[[], Modes],
     ) -> None:
+        q0, rows, packed = start
         self._chains = [(chain, chain.table.copy()) for chain in problem.chains]
         self._names, self._table, self._packed = problem.tree.names, rows.copy(), packed.copy()
         self.q, self._dimensions, self.miss, self.starts, self.stopped = found
-        self.dimension = sum(self._dimensions)
+        self.dimension, self.solve_time, self._modes = sum(self._dimensions), solve_time, modes
         self._avoidance, self.in_contact = problem.avoidance, self.q[:0]
         if self._avoidance is not None:
-            free = np.array([self._avoidance.is_free(q) for q in self.q], bool)
+            free = np.array([self._avoidance.is_free(q) for q in self.q], dtype=bool)
             self.q, self.in_contact = self.q[free], self.q[~free]
-        self.solve_time, self._modes = solve_time, modes
-        self.q = self.q[self._order(sort, q0, problem.units).argsort(kind='stable')]
+        if sort == 'condition':
+            last = -self.condition
+        elif sort == 'limits':
+            lower, upper = rows[[JOINT_LOWER, JOINT_UPPER]]
+            room = np.minimum(self.q - lower, upper - self.q) / problem.units
+            last = -room[:, rows[JOINT_WINDOW] != 0.0].min(axis=1, initial=np.inf)
+        else:
+            last = (((self.q - q0) / problem.units) ** 2).sum(axis=1)
+        self.q = self.q[last.argsort(kind='stable')]
         self.q.flags.writeable = False
         vars(self).pop('_numbers', None)  # those of the unsorted solutions
-
-    def _order(self, sort: str, q0: Array, units: Array) -> Array:
-        """Return the numbers by which the solutions are sorted."""
-        if sort == 'condition':
-            return -self.condition
-        if sort == 'limits':
-            lower, upper = self._table[[JOINT_LOWER, JOINT_UPPER]]
-            room = np.minimum(self.q - lower, upper - self.q) / units
-            room[:, self._table[JOINT_WINDOW] == 0.0] = np.inf
-            return np.asarray(-room.min(axis=1, initial=np.inf))
-        away = (self.q - q0) / units
-        return np.asarray((away * away).sum(axis=1))
 
     def __len__(self) -> int:
         return len(self.q)
@@ -225,26 +218,18 @@ class Solutions(Tabular, Sequence[Solution]):
         return f'a continuum of dimension {self.dimension}: {what}' if self.dimension else what
 
     def _headline(self) -> str:
-        what = self.describe()
-        ended = {
-            'complete': '',
-            'seconds': '; the time is up',
-            'most': '; there may be more',
-            'starts': '; no more starts are made',
-        }
-        miss = '' if self.dimension else f'; one is missed with a probability of {self.miss:.1g}'
+        parts = [f'Solutions: {self.describe()} from {counted(self.starts, "start")}']
+        if not self.dimension:
+            parts.append(f'one is missed with a probability of {self.miss:.1g}')
         if len(self.in_contact):
-            miss += f'; {counted(len(self.in_contact), "other")} in contact'
-        return f'Solutions: {what} from {counted(self.starts, "start")}{miss}{ended[self.stopped]}'
+            parts.append(f'{counted(len(self.in_contact), "other")} in contact')
+        return '; '.join(parts + ENDED[self.stopped])
 
     def _rows(self) -> Rows:
-        rows = zip(self.q, self.condition, self.mode, strict=True)
+        rows = enumerate(zip(self.mode, self.condition, self.q, strict=True))
         return [
             ('', 'mode', 'condition', *self._names),
-            *(
-                (f'{k}', m, f'{c:.3g}', *(f'{v:.4g}' for v in q))
-                for k, (q, c, m) in enumerate(rows)
-            ),
+            *((f'{k}', m, f'{c:.3g}', *(f'{v:.4g}' for v in q)) for k, (m, c, q) in rows),
         ]
 
     @cached_property
@@ -275,8 +260,7 @@ class Solutions(Tabular, Sequence[Solution]):
     @cached_property
     def mode(self) -> NDArray[np.str_]:
         """Return the label of the mode of each, shape (n,), see `Solver.mode_of`."""
-        labels: NDArray[np.str_] = self._modes().labels(self.q)
-        return labels
+        return self._modes().labels(self.q)
 
     @property
     def residual(self) -> Array:
@@ -284,101 +268,35 @@ class Solutions(Tabular, Sequence[Solution]):
         return self._numbers[1]
 
 
-def solve_all(
-    problem: Problem,
-    joints: JointTable,
-    rows: Array,
-    packed: Array,
-    q: Array,
-    *,
-    resolution: float,
-    miss: float,
-    seconds: float | None,
-    most: int,
-    sort: str,
-    modes: Callable[[], Any],
-) -> Solutions:
-    """
-    Search every chain, and combine what is found; see `Solver.solve_all`.
-
-    `q` (nq,): start [rad or m]; `rows`, `packed`: joint table and options. `modes`: function that
-    returns the modes of the mechanism.
-    """
-    one_of('sort', sort, SORTS)
-    most = whole_number('most', most, 1)
-    for name, value in (('resolution', resolution), ('miss', miss)):
-        if not 0.0 < value < 1.0:
-            raise OptionError(name, value, 'a number between 0 and 1')
-    if seconds is not None and not seconds > 0.0:
-        raise OptionError('seconds', seconds, 'a time above 0, or None')
-    started = perf_counter()
-    ends = 0.0 if seconds is None else started + seconds
-    share, each = miss / max(1, len(problem.chains)), []
-    for chain in problem.chains:
-        if chain.search is None or chain.search.most != most:
-            chain.search = Search(chain, most)
-        each.append(chain.search.run(chain, (q, rows, packed), resolution, share, ends))
-    together = each[0] if len(each) == 1 else _combined(each, q, most)
-    for one in together.q if joints.followers else ():
-        joints.follow(one)
-    spent = perf_counter() - started
-    return Solutions(problem, rows, packed, together, sort, q, spent, modes)
-
-
-def _combined(each: Sequence[Found], q: Array, most: int) -> Found:
-    """Return the solutions of independent chains in all combinations, at most `most`."""
-    together = Found(q[None], (), 0.0, 0, 'complete')
-    for own in each:
-        pairs = [(a, b) for a in range(len(together.q)) for b in range(len(own.q))][:most]
-        first, second = np.array(pairs, dtype=int).reshape(-1, 2).T
-        # Chains move different values, and the others are those of q.
-        joined = np.where(own.q[second] != q, own.q[second], together.q[first])
-        both = {together.stopped, own.stopped}
-        if len(together.q) * len(own.q) > most:
-            both.add('most')
-        together = Found(
-            joined,
-            together.dimensions + own.dimensions,
-            min(1.0, together.miss + own.miss),
-            together.starts + own.starts,
-            next((why for why in ('seconds', 'starts', 'most') if why in both), 'complete'),
-        )
-    return together
-
-
 class Search:
-    """
-    The arrays of a search for all solutions of one chain, which the next search uses again.
-
-    It ends after `most` solutions within the limits.
-    """
+    """The arrays of a search of a chain for `most` solutions, which the next search uses again."""
 
     def __init__(self, chain: ChainProblem, most: int) -> None:
-        self.most, self._bound = most, (b'', -1)
-        nq, nv = len(chain.tree.names), len(chain.names.values)
+        self.most, nq, nv = most, len(chain.tree.names), len(chain.names.values)
         sizes = {'nq': nq, 'nv': nv, 'room': most + OUTSIDE_ROOM}
         begins, totals = lay_out({**sizes, **FIXED}, FIELDS, len(SIZES) + len(FIELDS))
         self._plan, self._data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
-        named = {**sizes, 'p_size': totals['p'], 'd_size': totals['d']}
-        head = [named[name] for name in SIZES] + [begins[name] for name in FIELDS]
+        sizes.update(p_size=totals['p'], d_size=totals['d'])
+        head = [sizes[name] for name in SIZES] + [begins[name] for name in FIELDS]
         self._plan[: len(head)] = head
         self._counts = self._plan[begins['counts'] : begins['hits']]
         self._numbers = self._data[begins['numbers'] :][:SCALARS]
         self._answers = self._data[begins['answers'] :][: nq * sizes['room']].reshape(-1, nq)
-        self._starts = max(1, SLICE_WORK // max(1, nv))
+        self._starts, self._bound = max(1, SLICE_WORK // max(1, nv)), (b'unknown', 0)
 
     def run(
         self,
         chain: ChainProblem,
+        found: Found,
         start: tuple[Array, Array, Array],
         resolution: float,
         miss: float,
         ends: float,
     ) -> Found:
         """
-        Search until it is complete or the time `ends` [s]; 0 = no end.
+        Return what was found in other chains in all combinations with the solutions of this one.
 
-        `start`: q, joint table and packed options.
+        `start`: q, joint table and packed options. `ends`: time at which the search ends [s].
         """
         q, rows, packed = start
         counts, numbers, state = self._counts, self._numbers, STATE_RUNNING
@@ -387,25 +305,36 @@ class Search:
         numbers[NUMBER_RESOLUTION], numbers[NUMBER_WANTED] = resolution, miss
         if (rows[JOINT_WINDOW, chain.flat.var_q] > 0.0).all():
             ends_of_legs = chain.table[1:, CON_POSE : CON_POSE + 3].tobytes()
-            if self._bound[1] < 0 or self._bound[0] != ends_of_legs:
-                self._bound = ends_of_legs, largest_number(chain, q, rows, packed)
+            if self._bound[0] != ends_of_legs:
+                self._bound = ends_of_legs, largest_number(chain)
             counts[COUNT_BOUND] = self._bound[1]
         while state == STATE_RUNNING:
             state = chain.kernels.find_solutions(*start, self._plan, self._data, self._starts)
-            if counts[COUNT_STARTS] >= MOST_STARTS or (ends and perf_counter() >= ends):
+            if counts[COUNT_STARTS] >= MOST_STARTS or perf_counter() >= ends:
                 break
         if state == STATE_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        answers = self._answers[: counts[COUNT_WITHIN]].copy()
-        dimension = int(counts[COUNT_CONTINUUM])
-        if dimension and len(answers):
+        own = self._answers[: counts[COUNT_WITHIN]].copy()
+        starts, dimension = int(counts[COUNT_STARTS]), int(counts[COUNT_CONTINUUM])
+        if dimension and len(own):
             # Where branches meet there are more motions.
-            few = answers[:FEW]
+            few = own[:FEW]
             dimension = max(1, min(chain.motions(each, rows, packed).shape[1] for each in few))
-        ended = 'starts' if counts[COUNT_STARTS] >= MOST_STARTS else 'seconds'
-        stopped = {STATE_COMPLETE: 'complete', STATE_MOST: 'most'}.get(state, ended)
-        if stopped == 'most' and dimension > 0 and self.most >= SAMPLE:
-            stopped = 'complete'
-        miss = 1.0 if dimension else float(numbers[NUMBER_MISS])
-        starts = int(counts[COUNT_STARTS])
-        return Found(answers, (dimension,), miss, starts, stopped)
+        why = {found.stopped}
+        if state == STATE_RUNNING:
+            why.add('starts' if starts >= MOST_STARTS else 'seconds')
+        is_sample = dimension > 0 and self.most >= SAMPLE
+        count = len(found.q) * len(own)
+        if (state == STATE_MOST and not is_sample) or count > self.most:
+            why.add('most')
+        if found.dimensions:
+            first, second = divmod(np.arange(min(count, self.most)), max(1, len(own)))
+            # Chains move different values, and the others are those of q.
+            own = np.where(own[second] != q, own[second], found.q[first])
+        return Found(
+            own,
+            (*found.dimensions, dimension),
+            min(1.0, found.miss + (1.0 if dimension else float(numbers[NUMBER_MISS]))),
+            found.starts + starts,
+            next((each for each in ('seconds', 'starts', 'most') if each in why), 'complete'),
+        )

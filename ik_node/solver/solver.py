@@ -556,31 +556,35 @@ class Solver(GraphReader):
         (1, 'complete')
 
         """
-        from ik_node.solver.solutions import solve_all
+        from ik_node.solver.solutions import Found, Search, Solutions, SORTS
 
+        one_of('sort', sort, SORTS)
+        most = whole_number('most', most, 1)
+        for name, value in (('resolution', resolution), ('miss', miss)):
+            if not 0.0 < value < 1.0:
+                raise OptionError(name, value, 'a number between 0 and 1')
+        if seconds is not None and not seconds > 0.0:
+            raise OptionError('seconds', seconds, 'a time above 0, or None')
         with self.lock:
             check_mapping('goals', goals, 'name of a goal or link: pose')
             problem, table = self.problem_for(tuple(goals)), self.structure.table
             for name, pose in goals.items():
                 problem.set_goal(name, pose)
-            start = self.start_q(q0)
+            q = self.start_q(q0)
             rows = table.rows if joints is None else table.rows_of(names_in('joints', joints))
             packed = self.packed[1].copy()
             if seed is not None:
                 packed[SEED] = whole_number('seed', seed)
-            return solve_all(
-                problem,
-                table,
-                rows,
-                packed,
-                start,
-                resolution=resolution,
-                miss=miss,
-                seconds=seconds,
-                most=most,
-                sort=sort,
-                modes=partial(self.modes, tuple(goals)),
-            )
+            started, start, found = perf_counter(), (q, rows, packed), Found(q[None])
+            ends = np.inf if seconds is None else started + seconds
+            share = miss / max(1, len(problem.chains))
+            for chain in problem.chains:
+                if chain.search is None or chain.search.most != most:
+                    chain.search = Search(chain, most)
+                found = chain.search.run(chain, found, start, resolution, share, ends)
+            table.follow_all(found.q)
+            spent, modes = perf_counter() - started, partial(self.modes, tuple(goals))
+            return Solutions(problem, start, found, sort, spent, modes)
 
     def modes(self, goals: tuple[str, ...] = ()) -> Modes:
         """
