@@ -90,7 +90,7 @@ class Modes:
             kernels.determinants(
                 np.zeros(q.shape[1]), self._rows, self._packed, plan, data, len(q)
             )
-            values[:, own] = data[q.size : q.size + size].reshape(len(q), -1) / scales
+            values[:, own] = data[q.size : q.size + size].reshape(len(q), len(own)) / scales
         return values
 
     def label(self, q: Array) -> str:

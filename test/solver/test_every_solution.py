@@ -480,7 +480,7 @@ def test_same_seed_gives_the_same_bits():
 def test_goal_out_of_reach_has_no_answer():
     """The search ends by its statistic."""
     found = ik.Solver(ur5()).solve_all({'link6': ((0.9, 0.9, 0.3), UPRIGHT)})
-    assert len(found) == 0
+    assert len(found) == len(found.mode) == 0
     assert found.q.shape == (0, 6)
     assert found.stopped == 'complete'
 
