@@ -40,7 +40,7 @@ from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.search import CELL, ReachSearch
 from ik_node.analysis.reach.singularities import SingularTracer
 from ik_node.analysis.reach.spread import Show, Spread
-from ik_node.analysis.reach.volume import crossings, ReachVolume, SingularCurve
+from ik_node.analysis.reach.volume import curves_in_layer, ReachVolume, SingularCurve
 from ik_node.cli import arguments as shared
 from ik_node.cli.reach_plot import reach_plot, volume_plot
 from ik_node.description.description import unknown
@@ -336,16 +336,17 @@ def _compute_slice(args: argparse.Namespace) -> int:
     )
     curves: list[SingularCurve] = []
     if args.singularities and not stopped:
+        *sides, third = points.axes
+        at = None if points.projected else float(points.origin[third])
         box = np.array([(-np.inf, np.inf)] * 3)
-        box[list(points.axes[:2])] = np.reshape(points.extent, (2, 2))
-        at = None if points.projected else float(points.origin[points.axes[2]])
-        tracer = SingularTracer(robot, args.link, args.dof, finder.samples, goal.quaternion)
-        step = float(np.ptp(box[list(points.axes[:2])], axis=1).max()) / GRID
-        curves = tracer.trace(points.plane, at, box, step)
+        box[sides] = np.reshape(points.extent, (2, 2))
+        step = float(np.ptp(box[sides], axis=1).max()) / GRID
         if at is not None:
-            axis = 'xyz'[points.axes[2]]
-            box[points.axes[2]] = at - 3.0 * step, at + 3.0 * step
-            curves += crossings(tracer.lines(box, step), axis, at)
+            box[third] = at - 3.0 * step, at + 3.0 * step
+        tracer = SingularTracer(robot, args.link, args.dof, finder.samples, goal.quaternion)
+        curves = tracer.trace_layers({points.plane: [at]}, box, step)
+        if at is not None:
+            curves = curves_in_layer(curves, 'xyz'[third], at)
     if table is not None:
         axes = ''.join(dof.name.lower() for dof in dofs if not dof.is_rotation)
         names = robot.joint_names if args.joints else []

@@ -57,7 +57,7 @@ class ReachSearch:
             raise OptionError('cell', cell, 'a length above 0 [m]')
         self._robot, self._link, self._cell = robot, link, float(cell)
         self._quats, self._dof = orientations_of(orientations)
-        self._curves: tuple[SingularCurve, ...] = ()
+        self._curves: list[SingularCurve] = []
         if singularities and self._quats is not None and len(self._quats) > 1:
             raise OptionError('singularities', singularities, 'a map with at most one orientation')
         box = None if extent is None else _box(extent)
@@ -141,15 +141,14 @@ class ReachSearch:
         show = progress or (lambda done, total: None)
         self._spread.fill(rows[inside], starts[inside], show)
         if self._singularities:
-            self._curves = self._trace()
-
-    def _trace(self) -> tuple[SingularCurve, ...]:
-        """Return the singular curves in all layers of cells."""
-        quat = None if self._quats is None else self._quats[0]
-        planes = [plane for plane in PLANES if set(plane) <= set(self._finder.moves)]
-        samples = self._finder.samples[:SEEDS]
-        tracer = SingularTracer(self._robot, self._link, self._dof, samples, quat, self._held)
-        return tracer.trace_layers(planes, self.volume().centres, self._cell)
+            centres, half = self.volume().centres, 0.5 * self._cell
+            box = np.array([(side[0] - half, side[-1] + half) for side in centres])
+            across = zip(PLANES, reversed(centres), strict=True)
+            layers = {plane: at for plane, at in across if {*plane} <= {*self._finder.moves}}
+            quat = None if self._quats is None else self._quats[0]
+            samples = self._finder.samples[:SEEDS]
+            tracer = SingularTracer(self._robot, self._link, self._dof, samples, quat, self._held)
+            self._curves = tracer.trace_layers(layers, box, self._cell)
 
     def volume(self) -> ReachVolume:
         """Return the map of what is known."""

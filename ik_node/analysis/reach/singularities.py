@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ik_node.analysis.reach.volume import SingularCurve
 from ik_node.mechanism import Mechanism
 from ik_node.model.dof import parse_dofs
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.solver import Solver
+from ik_node.solver.modes import independent_rows
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.singularities import LONGEST, SingularPoint, SingularSystem, ZERO
 from ik_node.solver.states import Held
@@ -24,8 +25,8 @@ NAME = 'reach: singular'
 REFERENCES, FRUITLESS, FEWER, APART = 20, 60, 8, 15
 # Halvings of a step along a curve, and its longest correction, as a share of it.
 HALVINGS, CORRECTION = 6, 0.5
-# A place nearer to a curve than this share of a step is on it.
-NEAR = 0.15
+# A place nearer to a curve than this share of a step is on it; places of a step that are compared.
+NEAR, BETWEEN = 0.15, 8
 # Most points of a curve to one side.
 MOST = 20_000
 
@@ -76,36 +77,36 @@ class SingularTracer:
         self, plane: str, at: float | None, box: Array, step: float, seeds: Sequence[Array] = ()
     ) -> list[SingularCurve]:
         """
-        Return the curves in a plane, or the lines in space.
+        Return the curves in a plane, such as 'xy', or the lines in space, 'xyz'.
 
-        `plane`: such as 'xy', or 'xyz' for lines in space. `at`: third coordinate [m]; None = any,
-        for a projection. `box` (3, 2): MIN and MAX of the coordinates [m]. `step`: distance of
-        points [m]. `seeds`: singular configurations nearby, from which the search starts; it goes
-        on from the samples.
+        `at`: third coordinate [m]; None = any, for a projection. `box` (3, 2): MIN and MAX of the
+        coordinates [m]. `step`: distance of points [m]. `seeds`: singular configurations nearby,
+        from which the search starts; it goes on from the samples.
         """
         target, system = self._home.copy(), self._system
-        for third in {0, 1, 2} - {'xyz'.index(axis) for axis in plane}:
-            target[third] = target[third] if at is None else at
+        if at is not None:
+            target[[axis not in plane for axis in 'xyz']] = at
         self._problem.set_goal(NAME, (target, self._quat))
         moving = [self._of_axis[axis] for axis in plane]
         held = [row for axis, row in self._of_axis.items() if axis not in plane]
-        system.fixed = system.independent(self._others, held)
-        system.every = system.independent(system.fixed, moving)
+        system.fixed = independent_rows(system.reference, (self._others, held))
+        system.every = independent_rows(system.reference, (system.fixed, moving))
         self._moving, self._box, self._step = moving, box, step / system.chain.flat.length
         curves: list[SingularCurve] = []
         for kind in system.kinds:
-            known, fruitless = np.zeros((0, 2, 3)), 0
+            known, fruitless = np.zeros((0, 3)), 0
             for seed in [*seeds, *self._samples]:
-                for start in self._starts(seed, kind):
+                for start in map(self._by_speed, system.starts(seed, kind)):
                     place = self._robot.forward(start.q, self._link)[:3, 3]
-                    if (distances(place, known) < NEAR * step).any():
-                        continue
+                    near = (np.linalg.norm(known - place, axis=1) < NEAR * step).any()
                     # A surface in space is drawn by its curves in planes.
-                    if len(plane) == 3 and start.rates[1] > ZERO:
+                    surface = len(plane) == 3 and start.rates[1] > ZERO
+                    if near or surface or start.rates[0] <= ZERO or not self._inside(start.q):
                         continue
                     q = self._follow(start, kind)
                     points = self._robot.forward(q, self._link)[:, :3, 3]
-                    known = np.concatenate([known, np.stack([points[:-1], points[1:]], axis=1)])
+                    along = np.linspace(points[:-1], points[1:], BETWEEN).reshape(-1, 3)
+                    known = np.concatenate([known, along])
                     if np.ptp(points, axis=0).max() > step:
                         curves.append(SingularCurve(kind, points, q, plane))
                         fruitless = 0
@@ -117,30 +118,18 @@ class SingularTracer:
         return curves
 
     def trace_layers(
-        self, planes: Iterable[str], centres: Sequence[Array], step: float
-    ) -> tuple[SingularCurve, ...]:
-        """Return the curves in planes at the middles of cells along x, y and z [m], and lines."""
-        box = np.array([(side[0] - 0.5 * step, side[-1] + 0.5 * step) for side in centres])
-        found = self.lines(box, step)
-        for plane in planes:
-            (third,) = {0, 1, 2} - {'xyz'.index(axis) for axis in plane}
+        self, layers: Mapping[str, Iterable[float | None]], box: Array, step: float
+    ) -> list[SingularCurve]:
+        """Return the lines in space, if no axis is free, and the curves in planes, see `trace`."""
+        found: list[SingularCurve] = []
+        lines = [None] if {*'xyz'} <= {*self._of_axis} else []
+        for plane, places in {'xyz': lines, **layers}.items():
             seeds: list[Array] = []
-            for at in centres[third]:
-                curves = self.trace(plane, float(at), box, step, seeds)
+            for at in places:
+                curves = self.trace(plane, at, box, step, seeds)
                 seeds = [q for curve in curves for q in curve.q[::APART]]
                 found += curves
-        return tuple(found)
-
-    def lines(self, box: Array, step: float) -> list[SingularCurve]:
-        """Return the lines in space on which a link is singular; none if an axis is free."""
-        return self.trace('xyz', None, box, step) if {*'xyz'} <= {*self._of_axis} else []
-
-    def _starts(self, q: Array, kind: str) -> Iterator[SingularPoint]:
-        """Yield singular configurations near q, in the box, from which the link can move on."""
-        for found in self._system.starts(q, kind):
-            start = self._by_speed(found)
-            if start.rates[0] > ZERO and self._inside(start.q):
-                yield start
+        return found
 
     def _inside(self, q: Array) -> bool:
         """Return True if q is within the limits, and the link in the box."""
@@ -189,11 +178,3 @@ class SingularTracer:
     def _apart(self, one: Array, other: Array) -> float:
         """Return the distance of configurations, without full turns."""
         return float(np.abs(self._system.difference(one, other)).max())
-
-
-def distances(place: Array, pieces: Array) -> Array:
-    """Return how far straight pieces, shape (n, 2, 3), are from a place; shape (n,)."""
-    start, along = pieces[:, 0], pieces[:, 1] - pieces[:, 0]
-    share = np.einsum('nk,nk->n', place - start, along) / (along**2).sum(axis=1).clip(1e-300)
-    gaps: Array = np.linalg.norm(start + share.clip(0.0, 1.0)[:, None] * along - place, axis=1)
-    return gaps

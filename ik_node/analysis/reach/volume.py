@@ -24,8 +24,9 @@ Bools = NDArray[np.bool_]
 
 # Largest number of poses of the base.
 MOST_BASES = 10**8
-# The version of the files.
+# The version of the files, and what the numbers of singular curves in them mean.
 VERSION = 1
+KINDS, PLANES = ('inverse', 'direct'), ('xyz', 'xy', 'xz', 'yz')
 
 
 class SingularCurve(NamedTuple):
@@ -51,16 +52,16 @@ class SingularCurve(NamedTuple):
     plane: str
 
 
-def crossings(
+def curves_in_layer(
     curves: Iterable[SingularCurve], axis: str, at: float, half: float = 1e-6
 ) -> list[SingularCurve]:
     """
-    Return the lines in space in a layer across an axis, and curves of a point where others cross.
+    Return the curves in a layer across an axis, and curves of a point where lines cross it.
 
     `at`, `half`: middle of the layer and half of its thickness [m].
     """
-    found, along = [], 'xyz'.index(axis)
-    for curve in (each for each in curves if each.plane == 'xyz'):
+    found, along, planes = [], 'xyz'.index(axis), ('xyz', 'xyz'.replace(axis, ''))
+    for curve in (each for each in curves if each.plane in planes):
         gap = curve.points[:, along] - at
         if (np.abs(gap) <= half).all():
             found.append(curve)
@@ -427,13 +428,7 @@ class ReachVolume:
         along = 'xyz'.index(one_of('axis', axis, ('x', 'y', 'z')))
         first, half = self.origin[along], 0.5 * self.cell
         middle = first + self.cell * np.floor((at - first) / self.cell + 0.5)
-        layer = [
-            curve
-            for curve in self.singularities
-            if curve.plane == 'xyz'.replace(axis, '')
-            and (np.abs(curve.points[:, along] - middle) < half).all()
-        ]
-        return layer + crossings(self.singularities, axis, float(middle), half)
+        return curves_in_layer(self.singularities, axis, float(middle), half)
 
     def surface(self, level: float = 0.5) -> tuple[Array, NDArray[np.int64]]:
         """
@@ -613,16 +608,16 @@ class ReachVolume:
 
         """
         quats = np.zeros((0, 4)) if self.quats_xyzw is None else self.quats_xyzw
-        none = SingularCurve('', np.zeros((0, 3)), np.zeros((0, len(self.joint_names))), '')
-        kinds, points, configurations, planes = zip(none, *self.singularities, strict=True)
+        # A row for each point of a curve: numbers of the curve, its kind and plane, position, q.
+        curves = [
+            (number, KINDS.index(curve.kind), PLANES.index(curve.plane), *point, *q)
+            for number, curve in enumerate(self.singularities)
+            for point, q in zip(curve.points, curve.q, strict=True)
+        ]
         write_arrays(
             Path(path),
             {
-                'singular_kinds': np.array(kinds[1:], dtype=str),
-                'singular_planes': np.array(planes[1:], dtype=str),
-                'singular_counts': np.array([len(each) for each in points[1:]], dtype=np.int64),
-                'singular_points': np.concatenate(points),
-                'singular_q': np.concatenate(configurations),
+                'singularities': np.reshape(curves, (-1, 6 + len(self.joint_names))),
                 'version': np.array(VERSION),
                 'robot': np.array(self.robot),
                 'link': np.array(self.link),
@@ -679,16 +674,8 @@ class ReachVolume:
             if len(q) != np.count_nonzero(reached):
                 raise ValueError(f'{len(q)} configurations for {np.count_nonzero(reached)} cells')
             # Maps of earlier releases have no singularities.
-            ends = np.cumsum(arrays.get('singular_counts', ()), dtype=int)[:-1]
-            parts = [
-                np.split(np.asarray(arrays[name], dtype=np.float64).reshape(-1, width), ends)
-                for name, width in (('singular_points', 3), ('singular_q', len(names)))
-                if len(arrays.get('singular_counts', ()))
-            ]
-            texts = [
-                [str(each) for each in arrays.get(name, ())]
-                for name in ('singular_kinds', 'singular_planes')
-            ]
+            rows = np.reshape(arrays.get('singularities', ()), (-1, 6 + len(names)))
+            curves = np.split(rows, np.flatnonzero(np.diff(rows[:, 0])) + 1)
             result = cls(
                 robot=str(arrays['robot']),
                 link=str(arrays['link']),
@@ -702,11 +689,12 @@ class ReachVolume:
                 q=q,
                 complete=bool(arrays['complete']),
                 singularities=[
-                    SingularCurve(kind, points, configurations, plane)
-                    for kind, plane, points, configurations in zip(*texts, *parts, strict=True)
+                    SingularCurve(KINDS[int(kind)], each[:, 3:6], each[:, 6:], PLANES[int(plane)])
+                    for each in curves
+                    for _, kind, plane in each[:1, :3]
                 ],
             )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise DescriptionError(
                 f'not a map of reach: {type(error).__name__} {error}', source=str(path)
             ) from None

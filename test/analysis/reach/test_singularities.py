@@ -2,7 +2,7 @@
 
 import ik_node as ik
 from ik_node.analysis.reach.singularities import SingularTracer
-from ik_node.analysis.reach.volume import crossings
+from ik_node.analysis.reach.volume import curves_in_layer
 from ik_node.solver.states import closed_samples
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_axis_of_the_shoulder_is_a_singular_line():
     """In space it is the whole axis that the arm reaches; a slice across it has one point."""
     robot = arm(0.5, 0.3, axes=('0 0 1', '0 1 0', '0 1 0'))
     tracer = SingularTracer(robot, 'tip', 'X Y Z', closed_samples(ik.Solver(robot), 80))
-    lines = tracer.lines(EVERYWHERE, STEP)
+    lines = tracer.trace_layers({}, EVERYWHERE, STEP)
     assert {line.kind for line in lines} == {'inverse'}
     points = np.concatenate([line.points for line in lines])
     np.testing.assert_allclose(points[:, :2], 0.0, atol=1e-7)
@@ -112,10 +112,10 @@ def test_axis_of_the_shoulder_is_a_singular_line():
     assert np.abs(points[:, 2]).min() > 0.2 - 1e-6
     assert np.abs(points[:, 2]).max() < 0.8 + 1e-6
     for height, count in ((0.5, 1), (-0.31, 1), (0.1, 0)):
-        places = [each.points for each in crossings(lines, 'z', height)]
+        places = [each.points for each in curves_in_layer(lines, 'z', height)]
         assert len(np.unique(np.round(places, 6), axis=0)) == count
         np.testing.assert_allclose(places, [[(0, 0, height)]] * len(places), atol=1e-6)
-    assert crossings(lines, 'y', 0.0) == lines
+    assert curves_in_layer(lines, 'y', 0.0) == lines
 
 
 def test_volume_has_the_curves_of_all_its_slices_and_its_file_too(tmp_path):
