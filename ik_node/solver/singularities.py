@@ -75,42 +75,29 @@ class SingularSystem:
     motion while all motors stand still. Newton's method solves for q and v together with the loops
     (Bohigas, Manubens & Ros, Singularities of Robot Mechanisms, 2017).
 
-    `chain`: closures and goals with their poses; its workspace is used. `motors`: joints with a
-    motor. `samples` (n, nq): configurations with closed loops, of which the most regular one
-    decides which rows are independent.
-
-    Attributes: `kinds`, those that the chain can have. `loops`, `fixed` and `every`: numbers of
-    the rows of the loops, of those that Newton's method keeps, and of those that type I is about.
+    The workspace of `chain` is used. Of `samples` (n, nq), with closed loops, the most regular one
+    decides which rows are independent. `kinds`: those that the chain can have. `loops`, `fixed`,
+    `every`: rows of the loops, those that Newton's method keeps, and those that type I is about.
     """
 
     def __init__(
         self, chain: ChainProblem, table: JointTable, motors: Sequence[str], samples: Array
     ) -> None:
-        self.chain, flat = chain, chain.flat
-        self._work, self._table, self._packed = (
-            Workspace(*chain.arrays),
-            table,
-            SolverOptions().packed(),
-        )
+        self.chain, flat, self._table = chain, chain.flat, table
+        self._work, self._packed = Workspace(*chain.arrays), SolverOptions().packed()
         self._rows = table.without_free_balls(table.without_limits(table.rows))
         self._free = ~table.locked[flat.var_q]
-        self.columns = flat.var_q[self._free]
-        self._units = flat.units[self._free]
+        self.columns, self._units = flat.var_q[self._free], flat.units[self._free]
         moved = {table.masters.get(place, place) for place in table.places(motors)}
         self._passive = np.array([column not in moved for column in self.columns])
-        found = [self.linear(q)[1] for q in samples]
-        self.reference = max(found, key=smallest_pivot)
+        self.reference = max((self.linear(q)[1] for q in samples), key=smallest_pivot)
         # As in `Modes`, rotations of a goal count as far as translations leave them free.
         loops, *goals = (np.flatnonzero(each).tolist() for each in row_groups(chain))
-        self.loops = self.independent(loops)
-        self.fixed, self.every = self.loops, self.independent(self.loops, *goals)
+        self.fixed = self.loops = independent_rows(self.reference, (loops,))
+        self.every = independent_rows(self.reference, (loops, *goals))
         # With fewer loops than passive joints, the motors never determine the motion.
         determined = motors and 0 < np.count_nonzero(self._passive) <= len(self.loops)
         self.kinds = [*['inverse'] * any(goals), *['direct'] * bool(determined)]
-
-    def independent(self, *groups: Sequence[int]) -> list[int]:
-        """Return rows that do not depend on others, from groups of rows, the first ones first."""
-        return independent_rows(self.reference, groups)
 
     def linear(self, q: Array) -> tuple[Array, Array]:
         """Return residual and Jacobian by the free values, in characteristic lengths."""
@@ -151,11 +138,7 @@ class SingularSystem:
     def correct(
         self, q: Array, vector: Array, kind: str, iterations: int = BESIDE, longest: float = np.inf
     ) -> SingularPoint | None:
-        """
-        Return the singular configuration that Newton's method finds from q; None = none.
-
-        It gives up if its first step is longer than `longest`.
-        """
+        """Return what Newton's method finds from q; None = its first step is too long, or none."""
         for number in range(iterations):
             residual, jacobian = self.linear(q)
             fixed, matrix = jacobian[self.fixed], self.matrix(jacobian, kind)
@@ -186,17 +169,12 @@ class SingularSystem:
         return None
 
     def nearest(self, q: Array, kind: str, others: Array) -> tuple[Array, float]:
-        """
-        Return the nearest of the singularities that Newton's method finds, and its distance.
-
-        It starts at q and at `others` (n, nq). From each singularity, steps along the set go to
-        where its tangents are perpendicular to the way to q.
-        """
+        """Return the nearest singularity that is found from q and others, and its distance."""
         best, least = q, np.inf
         seeds = [q, *others] if kind in self.kinds else []
         for here in (start for seed in seeds for start in self.starts(seed, kind)):
-            gap = self.difference(q, here.q)
-            share = 1.0
+            gap, share = self.difference(q, here.q), 1.0
+            # Steps along the set lead to where its tangents are perpendicular to the way to q.
             for _ in range(SLIDES):
                 ways = here.tangents[:, : len(gap)]
                 step = share * (np.linalg.lstsq(ways.T, gap, rcond=ZERO)[0] @ here.tangents)

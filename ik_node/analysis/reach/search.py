@@ -145,7 +145,7 @@ class ReachSearch:
             box = np.array([(side[0] - half, side[-1] + half) for side in centres])
             across = zip(PLANES, reversed(centres), strict=True)
             layers = {plane: at for plane, at in across if {*plane} <= {*self._finder.moves}}
-            quat = None if self._quats is None else self._quats[0]
+            quat = (UNTURNED if self._quats is None else self._quats)[0]
             samples = self._finder.samples[:SEEDS]
             tracer = SingularTracer(self._robot, self._link, self._dof, samples, quat, self._held)
             self._curves = tracer.trace_layers(layers, box, self._cell)

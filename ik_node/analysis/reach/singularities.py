@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from ik_node.analysis.reach.volume import SingularCurve
 from ik_node.mechanism import Mechanism
 from ik_node.model.dof import parse_dofs
-from ik_node.model.rotation import matrix_to_quat
 from ik_node.solver import Solver
 from ik_node.solver.modes import independent_rows
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.singularities import LONGEST, SingularPoint, SingularSystem, ZERO
 from ik_node.solver.states import Held
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -39,9 +38,8 @@ class SingularTracer:
     the null space of the equations. Where the link is singular on a line, such as the axis of a
     shoulder, it has one way to go and the other joints only turn it in place.
 
-    `dof`: constrained axes of the link. `samples` (n, nq): configurations with closed loops, which
-    meet the goals. `quat_xyzw`: orientation of the link, as far as it is constrained; None = that
-    of the first sample. `held`: further goals and their poses.
+    `samples` (n, nq) have closed loops and meet the further goals `held`. `quat_xyzw` counts as
+    far as `dof` constrains rotations of the link.
     """
 
     def __init__(
@@ -50,13 +48,10 @@ class SingularTracer:
         link: str,
         dof: str,
         samples: Array,
-        quat_xyzw: Array | None = None,
+        quat_xyzw: ArrayLike = (0.0, 0.0, 0.0, 1.0),
         held: Held | None = None,
     ) -> None:
-        self._robot, self._link, self._samples = robot, link, samples
-        pose = robot.forward(samples[0], link)
-        self._home = pose[:3, 3].copy()
-        self._quat = matrix_to_quat(pose[:3, :3]) if quat_xyzw is None else quat_xyzw
+        self._robot, self._link, self._samples, self._quat = robot, link, samples, quat_xyzw
         robot.add_goal(link, name=NAME, dof=dof)
         try:
             solver = Solver(robot)
@@ -67,8 +62,7 @@ class SingularTracer:
         for name, target in (held or {}).items():
             self._problem.set_goal(name, target)
         chain, at = self._problem.place_of_goal[NAME]
-        few = samples[:REFERENCES]
-        self._system = SingularSystem(chain, table, robot.actuated, few)
+        self._system = SingularSystem(chain, table, robot.actuated, samples[:REFERENCES])
         last, axes = int(np.cumsum(chain.flat.row_counts)[at]), parse_dofs(dof)
         self._of_axis = {axis.name.lower(): last - len(axes) + k for k, axis in enumerate(axes)}
         self._others = sorted({*range(len(chain.flat.rows))} - {*self._of_axis.values()})
@@ -83,10 +77,9 @@ class SingularTracer:
         coordinates [m]. `step`: distance of points [m]. `seeds`: singular configurations nearby,
         from which the search starts; it goes on from the samples.
         """
-        target, system = self._home.copy(), self._system
-        if at is not None:
-            target[[axis not in plane for axis in 'xyz']] = at
-        self._problem.set_goal(NAME, (target, self._quat))
+        system = self._system
+        # Coordinates in the plane may have any value.
+        self._problem.set_goal(NAME, (np.full(3, at or 0.0), self._quat))
         moving = [self._of_axis[axis] for axis in plane]
         held = [row for axis, row in self._of_axis.items() if axis not in plane]
         system.fixed = independent_rows(system.reference, (self._others, held))
@@ -132,13 +125,12 @@ class SingularTracer:
         return found
 
     def _inside(self, q: Array) -> bool:
-        """Return True if q is within the limits, and the link in the box."""
         low, high = self._box.T
         place = self._robot.forward(q, self._link)[:3, 3]
         return self._system.is_within(q) and bool(((low <= place) & (place <= high)).all())
 
     def _by_speed(self, found: SingularPoint) -> SingularPoint:
-        """Return the point with its tangents in the order of the speed of the link, and speeds."""
+        """Return the point with the speeds of the link, and tangents in their order."""
         _, jacobian = self._system.linear(found.q)
         rates = jacobian[self._moving] @ found.tangents[:, : len(self._system.columns)].T
         _, speeds, shares = np.linalg.svd(rates)
@@ -176,5 +168,4 @@ class SingularTracer:
         return None
 
     def _apart(self, one: Array, other: Array) -> float:
-        """Return the distance of configurations, without full turns."""
         return float(np.abs(self._system.difference(one, other)).max())
