@@ -220,27 +220,23 @@ def write_table(
     not in `axes`, as in 'xyz', stay empty.
     """
     rows = np.flatnonzero(result.status >= 0)
-    columns: list[list[object]] = [
-        column.tolist() if axis in axes else [''] * len(rows)
-        for axis, column in zip('xyz', result.grid.points(rows).T, strict=True)
+    errors = result.position_error, result.orientation_error, result.starts
+    numbers = (result.status, *errors, measure, result.q)
+    tried = zip(*(each[rows].tolist() for each in numbers), strict=True)
+    lines: list[Sequence[Any]] = [
+        (Status(status).name, *rest, value if value == value else '', q)
+        for status, *rest, value, q in tried
     ]
-    columns.append([Status(status).name for status in result.status[rows].tolist()])
-    columns += [
-        column[rows].tolist()
-        for column in (result.position_error, result.orientation_error, result.starts)
-    ]
-    columns.append([value if value == value else '' for value in measure[rows].tolist()])
-    if joints:
-        columns += result.q[rows].T.tolist()
+    points = [result.grid.points(rows), *[curve.points for curve in curves]]
+    for kind, _, q, _ in curves:
+        name = KINDS[kind].replace(' ', '_').upper()
+        lines += [(name, 0.0, 0.0, 0, 0.0, values) for values in q.tolist()]
     with whole_file(path) as part, part.open('w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow([*COLUMNS, *joints])
-        writer.writerows(zip(*columns, strict=True))
-        for kind, points, q, _ in curves:
-            for point, values in zip(points.tolist(), q.tolist(), strict=True):
-                place = [point['xyz'.index(axis)] if axis in axes else '' for axis in 'xyz']
-                name = KINDS[kind].replace(' ', '_').upper()
-                writer.writerow([*place, name, 0.0, 0.0, 0, 0.0, *(values if joints else ())])
+        for point, (*line, q) in zip(np.concatenate(points).tolist(), lines, strict=True):
+            place = [point['xyz'.index(axis)] if axis in axes else '' for axis in 'xyz']
+            writer.writerow([*place, *line, *(q if joints else ())])
 
 
 GRID, MOST_GRID, RESTARTS = 120, 1000, 20

@@ -227,12 +227,11 @@ def volume_plot(path: str) -> Callable[[ReachVolume], None]:
         figure.suptitle(
             f'Reach of {result.link}, {result.describe()}', color=INK, parse_math=False
         )
-        if result.singularities:
-            lines = {each.get_label(): each for panel in panels for each in panel.lines}
-            lines = {name: each for name, each in lines.items() if name[:1] != '_'}
-            figure.legend(
-                lines.values(), lines, loc='outside lower center', frameon=False, ncols=2
-            )
+        found = [panel.get_legend_handles_labels() for panel in panels]
+        lines = {name: each for pair in found for each, name in zip(*pair, strict=True)}
+        if lines:
+            place = {'loc': 'outside lower center', 'ncols': 2}
+            figure.legend(lines.values(), lines, frameon=False, **place)
         if result.quats_xyzw is not None:
             figure.colorbar(shown, ax=panels, label='share of the orientations', shrink=0.8)
         save_picture(figure, path, dpi=_DPI)
