@@ -29,31 +29,25 @@ import numpy as np
 
 # Colour of the robot at the start.
 GHOST = (0.55, 0.58, 0.62, 0.25)
+LEGEND: dict[str, Rgba] = {
+    'solution': COLOURS['links'],
+    'start': GHOST,
+    'other solution': OTHER,
+    'joint axis': COLOURS['axes'],
+    'joint range': COLOURS['limits'],
+    'at a limit': AT_LIMIT,
+    'loop': COLOURS['closures'],
+    'open loop': OPEN,
+    'goal': COLOURS['goals'],
+    'reached': UNMET,
+    'obstacle': OBSTACLE,
+    'body': COLOURS['collisions'],
+    'nearest pair': NEAREST,
+    'contact': IN_CONTACT,
+}
 # How many other solutions are drawn.
 MOST_GHOSTS = 40
 _SIDES = 20
-
-
-def plot_solution(
-    path: str,
-    solver: Solver,
-    start: Array,
-    poses: Mapping[str, Any],
-    solution: Solution,
-    others: Array | None = None,
-) -> None:
-    """Draw a solution with its goals to a file, with the start, or other solutions (n, nq)."""
-    try:
-        shapes = shapes_of(solver, start, poses, solution, others)
-        plot_shapes(
-            shapes,
-            path,
-            size=(8.5, 8.5),
-            title=title_of(solver.source.name, solution),
-            legend=legend_of(shapes),
-        )
-    except OptionError as error:
-        raise OptionError('--plot', path, error.allowed) from None
 
 
 def shapes_of(
@@ -72,36 +66,19 @@ def shapes_of(
     return shapes + helper.ghosts([q for q in ghosts if not np.allclose(q, solution.q)], rgba=rgba)
 
 
-def legend_of(shapes: Sequence[Shape]) -> dict[str, Rgba]:
-    """Return the colours of the drawn shapes by their meanings."""
-    names = {
-        'solution': COLOURS['links'],
-        'start': GHOST,
-        'other solution': OTHER,
-        'joint axis': COLOURS['axes'],
-        'joint range': COLOURS['limits'],
-        'at a limit': AT_LIMIT,
-        'loop': COLOURS['closures'],
-        'open loop': OPEN,
-        'goal': COLOURS['goals'],
-        'reached': UNMET,
-        'obstacle': OBSTACLE,
-        'body': COLOURS['collisions'],
-        'nearest pair': NEAREST,
-        'contact': IN_CONTACT,
-    }
-    drawn = {shape.rgba for shape in shapes}
-    return {name: rgba for name, rgba in names.items() if rgba in drawn}
-
-
-def title_of(name: str, solution: Solution) -> str:
-    """Return the name and the status, and the largest residuals of goals and loops."""
+def plot_solution(path: str, name: str, solution: Solution, shapes: Sequence[Shape]) -> None:
+    """Draw shapes with a legend, and the status and largest residuals of a robot's solution."""
     parts = [f'{name}: {solution.status.name} after {solution.iterations} iterations']
     for kind, errors in (('goals', solution.goal_errors), ('loops', solution.closure_errors)):
         if errors:
             position, orientation = largest_error(errors)
             parts.append(f'{kind}: residuals up to {position:.1e} m, {orientation:.1e} rad')
-    return '\n'.join(parts)
+    drawn = {shape.rgba for shape in shapes}
+    legend = {name: rgba for name, rgba in LEGEND.items() if rgba in drawn}
+    try:
+        plot_shapes(shapes, path, size=(8.5, 8.5), title='\n'.join(parts), legend=legend)
+    except OptionError as error:
+        raise OptionError('--plot', path, error.allowed) from None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     solver = Solver(robot, options)
     solution = solver.solve_pose(poses, q0=q)
     if args.plot is not None:
-        plot_solution(args.plot, solver, q, poses, solution)
+        plot_solution(args.plot, robot.name, solution, shapes_of(solver, q, poses, solution))
     print(json.dumps(in_json(solution), indent=2) if args.json else as_text(robot, solution))
     return 0 if solution.status.name == 'CONVERGED' else 1
 
@@ -148,7 +125,8 @@ def _solve_all(
     joints = [name for name in solver.joint_names if name not in held] if held else None
     found = solver.solve_all(poses, q, joints, miss=args.miss, sort=args.sort)
     if args.plot is not None and len(found):
-        plot_solution(args.plot, solver, q, poses, found[0], found.q[1:])
+        shapes = shapes_of(solver, q, poses, found[0], found.q[1:])
+        plot_solution(args.plot, robot.name, found[0], shapes)
     numbers = {
         'q': found.q.tolist(),
         'joints': list(robot.joint_names),
