@@ -72,9 +72,8 @@ class Modes:
             if not every[0].all():
                 self.inverse += _blocks(chain, found, groups, free)
 
-    def values(self, q: Array, *, direct: bool = True, inverse: bool = True) -> Array:
-        """Return all relative determinants at configurations (n, nq), shape (n, blocks)."""
-        blocks = [*self.direct * direct, *self.inverse * inverse]
+    def values(self, q: Array, blocks: Sequence[Block]) -> Array:
+        """Return relative determinants at configurations (n, nq), shape (n, blocks)."""
         values = np.zeros((len(q), len(blocks)))
         for chain in self.chains:
             own = [k for k, block in enumerate(blocks) if block[0] is chain]
@@ -103,7 +102,7 @@ class Modes:
 
         '0' is a singular block.
         """
-        values = self.values(q)
+        values = self.values(q, self.direct + self.inverse)
         signs = np.where(values > 0.0, '+', '-')
         signs[np.abs(values) < SINGULAR] = '0'
         signs = np.insert(signs, len(self.direct), '/', axis=1)
@@ -122,7 +121,7 @@ def main_link(links: Mapping[str, Link], closers: Iterable[Connector]) -> str:
     """Return the moving link with most loops, or else the last one; '' = none moves."""
     ends = [end.name for each in closers for end in (each.child, each.parent) if end is not None]
     moving = [name for name, link in links.items() if link.parent is not None]
-    return max(moving, key=lambda name: (ends.count(name), moving.index(name)), default='')
+    return max(moving[::-1], key=ends.count, default='')
 
 
 class ModeChange(NamedTuple):
@@ -183,11 +182,11 @@ def path_to_mode(
     labels = modes.labels(nodes)
     same = np.char.startswith(labels, f'{direct}/')
     nodes, labels = nodes[same], labels[same]
-    signs = np.sign(modes.values(q[None], inverse=False))
+    signs = np.sign(modes.values(q[None], modes.direct))
 
     def is_clear(_: Array, there: Array) -> bool:
         """Return True if no direct determinant has changed its sign, or nearly."""
-        return bool((modes.values(there[None], inverse=False) * signs > CLEAR).all())
+        return bool((modes.values(there[None], modes.direct) * signs > CLEAR).all())
 
     least, waiting = np.full(len(nodes), np.inf), [(0.0, 0, [q[None]])]
     least[0] = 0.0

@@ -719,13 +719,11 @@ class Solver(GraphReader):
             start = self.checked_q(q0)
             modes = self.modes()
             motors = getattr(self.source, 'actuated', [])
-            best, least = start, np.inf
-            for chain in modes.chains:
-                system = SingularSystem(chain, self.refresh().table, motors, modes.references)
-                q, distance = system.nearest(start, kind, modes.references)
-                if distance < least:
-                    best, least = q, distance
-            values = modes.values(best[None], direct=kind == 'direct', inverse=kind == 'inverse')
+            table, others = self.refresh().table, modes.references
+            systems = [SingularSystem(chain, table, motors, others) for chain in modes.chains]
+            found = [system.nearest(start, kind, others) for system in systems]
+            best, least = min(found, key=lambda each: each[1], default=(start, np.inf))
+            values = modes.values(best[None], getattr(modes, kind))
             block = int(np.argmin(np.abs(values[0]))) if least < np.inf else -1
             return Singularity(best, least, block)
 

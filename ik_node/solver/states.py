@@ -31,12 +31,10 @@ EMPTY = 20
 
 def closed_samples(solver: Any, count: int, seed: int = 0, goals: Held | None = None) -> Array:
     """
-    Return random configurations within the limits, with the loops closed.
+    Return at most `count` random configurations within limits, with the loops closed [rad or m].
 
-    `solver`: its options count, and locked joints keep their values. `seed`: seed of the draws.
-    `goals`: goals that every configuration meets, and their poses. Returns at most `count`
-    configurations [rad or m], not uniformly distributed: draws whose loops do not close, or that
-    do not meet the goals, are left out.
+    They are not uniformly distributed: draws whose loops do not close, or that do not meet the
+    `goals`, are left out. The options of the solver count, and locked joints keep their values.
     """
     here, table = solver.q, JointTable(solver.tree)
     widest = WIDE * solver.problem_for(()).units

@@ -164,10 +164,10 @@ def test_nearest_singularity_is_nearer_than_states_of_other_modes(name):
     robot = ik.load_robot(name)
     solver, states = ik.Solver(robot), robot.sample(300, seed=3)
     modes = solver.modes()
-    signs = np.sign(modes.values(states, direct=False))
+    signs = np.sign(modes.values(states, modes.inverse))
     for start, own in zip(states[:4], signs, strict=False):
         found = solver.nearest_singularity(start, 'inverse')
-        values = modes.values(found.q[None], direct=False)[0]
+        values = modes.values(found.q[None], modes.inverse)[0]
         assert abs(values[found.block]) < 1e-7
         others = states[(signs != own).any(axis=1)]
         assert found.distance < np.linalg.norm(others - start, axis=1).min()
