@@ -164,8 +164,8 @@ def path_to_mode(
     It goes along the edges of a probabilistic roadmap (Kavraki et al. 1996): straight lines of the
     motors between configurations, the shortest ones first (Dijkstra 1959).
 
-    `states` (n, nq): configurations with closed loops. `drive`: `drive_in_parts`
-    from a configuration to values of motors, as far as its parts are `allowed`.
+    `states` (n, nq): configurations with closed loops. `drive`: `drive_in_parts` from one of them
+    to values of motors, as far as its parts are `allowed`.
     """
     own = modes.label(q)
     stay = partial(ModeChange, q[None], np.array([own]))

@@ -8,7 +8,6 @@ import itertools
 from typing import Any
 
 from ik_node.errors import IkError
-from ik_node.solver.problem.joint_table import JointTable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,7 +35,7 @@ def closed_samples(solver: Any, count: int, seed: int = 0, goals: Held | None = 
     They are not uniformly distributed: draws whose loops do not close, or that do not meet the
     `goals`, are left out. The options of the solver count, and locked joints keep their values.
     """
-    here, table = solver.q, JointTable(solver.tree)
+    here, table = solver.q, solver.refresh().table
     widest = WIDE * solver.problem_for(()).units
     # If the limits lie far from the present value, the intervals would be empty.
     low = np.minimum(np.maximum(table.lower, here - widest), table.upper)
@@ -44,8 +43,7 @@ def closed_samples(solver: Any, count: int, seed: int = 0, goals: Held | None = 
     drawn = np.random.default_rng(seed).uniform(low, high, (count, len(here)))
     drawn[:, table.locked] = here[table.locked]
     batch = solver.solve_batch(repeated(goals or {}, count), drawn)
-    samples: Array = batch.q[batch.converged]
-    return samples
+    return np.asarray(batch.q[batch.converged])
 
 
 def repeated(goals: Held, count: int) -> dict[str, tuple[Array, Array]]:
@@ -122,5 +120,4 @@ def evenly(points: Array, count: int, random: np.random.Generator) -> NDArray[np
         defaultdict[int, Iterator[int]](itertools.count),
     )
     rank = [next(ranks[each]) for each in cell[order].tolist()]
-    chosen: NDArray[np.int64] = order[np.argsort(rank, kind='stable')[:count]]
-    return chosen
+    return np.asarray(order[np.argsort(rank, kind='stable')[:count]])
