@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.solver.modes import independent_rows, row_groups, smallest_pivot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
@@ -124,8 +123,7 @@ class SingularSystem:
 
     def is_within(self, q: Array) -> bool:
         """Return True if q is within the limits."""
-        lower, upper = self._table.rows[[JOINT_LOWER, JOINT_UPPER]]
-        return bool(((lower <= q) & (q <= upper)).all())
+        return bool(((self._table.lower <= q) & (q <= self._table.upper)).all())
 
     def starts(self, q: Array, kind: str) -> Iterator[SingularPoint]:
         """Yield singular configurations within limits, to which Newton's method leads from q."""
