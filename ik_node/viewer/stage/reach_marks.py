@@ -95,14 +95,12 @@ class ReachMarks:
         curves += [each for each in volume.singularities if each.plane == 'xyz' and layers]
         pieces = [np.stack([c.points[:-1], c.points[1:]], axis=1) for c in curves]
         if pieces:
-            colours = [
-                np.full((len(p), 2, 3), np.multiply(255.0, SINGULAR[c.kind][:3]))
-                for p, c in zip(pieces, curves, strict=True)
-            ]
+            own = [np.multiply(255.0, SINGULAR[c.kind][:3]).astype(np.uint8) for c in curves]
+            colours = np.repeat(own, [len(each) for each in pieces], axis=0)
             self._nodes['singularities'] = self._scene.add_line_segments(
                 '/reach/singularities',
                 np.concatenate(pieces).astype(np.float32),
-                np.concatenate(colours).astype(np.uint8),
+                np.stack([colours, colours], axis=1),
                 thickness=3.0,
                 thickness_units='screen',
             )
