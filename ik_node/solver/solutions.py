@@ -9,41 +9,15 @@ from typing import Any, NamedTuple
 
 from ik_node.display import Rows, Tabular
 from ik_node.errors import counted
-from ik_node.kernels.every_solution import (
-    COUNT_BOUND,
-    COUNT_CONTINUUM,
-    COUNT_MOST,
-    COUNT_STARTS,
-    COUNT_WITHIN,
-    FIELDS,
-    FIXED,
-    NUMBER_MISS,
-    NUMBER_RESOLUTION,
-    NUMBER_WANTED,
-    SAMPLE,
-    SCALARS,
-    SIZES,
-    STATE_MOST,
-    STATE_REFUSED,
-    STATE_RUNNING,
-)
+from ik_node.kernels import every_solution as every
+from ik_node.kernels import layout
 from ik_node.kernels.kinds import KIND_DISTANCE, KIND_FRAME
-from ik_node.kernels.layout import (
-    CON_POSE,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    lay_out,
-    RECORD,
-    RECORD_STARTS,
-    RECORD_STATUS,
-)
+from ik_node.kernels.solve_state import STATUS_CONVERGED
 from ik_node.solver.modes import Modes
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import Workspace
-from ik_node.solver.result import Solution, SolveResult, STATUSES
-from ik_node.solver.status import Status
+from ik_node.solver.result import Solution, SolveResult
 import numpy as np
 from numpy.typing import NDArray
 
@@ -93,7 +67,7 @@ def largest_number(chain: ChainProblem) -> int:
         floats = arrays.prismatic.tolist() == [1, 1, 1, 0, 0, 0]
         if not (floats and (arrays.ball[3:] > 0).all()):
             return 0
-        ends = arrays.a_offset.reshape(-1, 12)[:, 9:], chain.table[:, CON_POSE : CON_POSE + 3]
+        ends = arrays.a_offset.reshape(-1, 12)[:, 9:], chain.table[:, layout.CON_POSE :][:, :3]
         pairs = (np.unique(each.round(9), axis=0, return_counts=True)[1] for each in ends)
         return 16 if any(counts.tolist() == [2, 2, 2] for counts in pairs) else 40
     if arrays.nc != 1 or arrays.kind[0] != KIND_FRAME or arrays.mask[0] != 63:
@@ -186,9 +160,9 @@ class Solutions(Tabular, Sequence[Solution]):
         if sort == 'condition':
             last = -self.condition
         elif sort == 'limits':
-            lower, upper = rows[[JOINT_LOWER, JOINT_UPPER]]
+            lower, upper = rows[[layout.JOINT_LOWER, layout.JOINT_UPPER]]
             room = np.minimum(self.q - lower, upper - self.q) / problem.units
-            last = -room[:, rows[JOINT_WINDOW] != 0.0].min(axis=1, initial=np.inf)
+            last = -room[:, rows[layout.JOINT_WINDOW] != 0.0].min(axis=1, initial=np.inf)
         else:
             last = (((self.q - q0) / problem.units) ** 2).sum(axis=1)
         self.q = self.q[last.argsort(kind='stable')]
@@ -205,8 +179,8 @@ class Solutions(Tabular, Sequence[Solution]):
         answers = []
         for chain, poses in self._chains:
             _, _, errors = chain.linearise_by_size(q, self._table, self._packed, poses)
-            head = np.zeros(RECORD)
-            head[RECORD_STATUS], head[RECORD_STARTS] = STATUSES.index(Status.CONVERGED), 1
+            head = np.zeros(layout.RECORD)
+            head[layout.RECORD_STATUS], head[layout.RECORD_STARTS] = STATUS_CONVERGED, 1
             record = np.concatenate((head, errors, poses.ravel()))
             answers.append(SolveResult(chain, record, self._table, self._packed))
         near = None if self._avoidance is None else self._avoidance.nearest(q)
@@ -239,7 +213,7 @@ class Solutions(Tabular, Sequence[Solution]):
         for n, q in enumerate(self.q):
             for (chain, poses), dimension in zip(self._chains, self._dimensions, strict=True):
                 rest, jacobian, _ = chain.linearise_by_size(q, self._table, self._packed, poses)
-                free = self._table[JOINT_WINDOW, chain.flat.var_q] > 0.0
+                free = self._table[layout.JOINT_WINDOW, chain.flat.var_q] > 0.0
                 values = np.linalg.svd(jacobian[:, free], compute_uv=False)
                 rank = min(values.size, int(free.sum()) - dimension)
                 if rank > 0:
@@ -273,14 +247,15 @@ class Search:
 
     def __init__(self, chain: ChainProblem, most: int) -> None:
         self.most, nq, nv = most, len(chain.tree.names), len(chain.names.values)
-        sizes = {'nq': nq, 'nv': nv, 'room': most + OUTSIDE_ROOM}
-        begins, totals = lay_out({**sizes, **FIXED}, FIELDS, len(SIZES) + len(FIELDS))
+        sizes = {'nq': nq, 'nv': nv, 'room': most + OUTSIDE_ROOM, **every.FIXED}
+        header = len(every.SIZES) + len(every.FIELDS)
+        begins, totals = layout.lay_out(sizes, every.FIELDS, header)
         self._plan, self._data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
         sizes.update(p_size=totals['p'], d_size=totals['d'])
-        head = [sizes[name] for name in SIZES] + [begins[name] for name in FIELDS]
-        self._plan[: len(head)] = head
+        words = sizes | begins
+        self._plan[:header] = [words[name] for name in (*every.SIZES, *every.FIELDS)]
         self._counts = self._plan[begins['counts'] : begins['hits']]
-        self._numbers = self._data[begins['numbers'] :][:SCALARS]
+        self._numbers = self._data[begins['numbers'] :][: every.SCALARS]
         self._answers = self._data[begins['answers'] :][: nq * sizes['room']].reshape(-1, nq)
         self._starts, self._bound = max(1, SLICE_WORK // max(1, nv)), (b'unknown', 0)
 
@@ -299,33 +274,33 @@ class Search:
         `start`: q, joint table and packed options. `ends`: time at which the search ends [s].
         """
         q, rows, packed = start
-        counts, numbers, state = self._counts, self._numbers, STATE_RUNNING
+        counts, numbers, state = self._counts, self._numbers, every.STATE_RUNNING
         counts[:], numbers[:] = 0, 0.0
-        counts[COUNT_MOST] = self.most
-        numbers[NUMBER_RESOLUTION], numbers[NUMBER_WANTED] = resolution, miss
-        if (rows[JOINT_WINDOW, chain.flat.var_q] > 0.0).all():
-            ends_of_legs = chain.table[1:, CON_POSE : CON_POSE + 3].tobytes()
+        counts[every.COUNT_MOST] = self.most
+        numbers[every.NUMBER_RESOLUTION], numbers[every.NUMBER_WANTED] = resolution, miss
+        if (rows[layout.JOINT_WINDOW, chain.flat.var_q] > 0.0).all():
+            ends_of_legs = chain.table[1:, layout.CON_POSE : layout.CON_POSE + 3].tobytes()
             if self._bound[0] != ends_of_legs:
                 self._bound = ends_of_legs, largest_number(chain)
-            counts[COUNT_BOUND] = self._bound[1]
-        while state == STATE_RUNNING:
+            counts[every.COUNT_BOUND] = self._bound[1]
+        while state == every.STATE_RUNNING:
             state = chain.kernels.find_solutions(*start, self._plan, self._data, self._starts)
-            if counts[COUNT_STARTS] >= MOST_STARTS or perf_counter() >= ends:
+            if counts[every.COUNT_STARTS] >= MOST_STARTS or perf_counter() >= ends:
                 break
-        if state == STATE_REFUSED:
+        if state == every.STATE_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        own = self._answers[: counts[COUNT_WITHIN]].copy()
-        starts, dimension = int(counts[COUNT_STARTS]), int(counts[COUNT_CONTINUUM])
+        own = self._answers[: counts[every.COUNT_WITHIN]].copy()
+        starts, dimension = int(counts[every.COUNT_STARTS]), int(counts[every.COUNT_CONTINUUM])
         if dimension and len(own):
             # Where branches meet there are more motions.
             few = own[:FEW]
             dimension = max(1, min(chain.motions(each, rows, packed).shape[1] for each in few))
         why = {found.stopped}
-        if state == STATE_RUNNING:
+        if state == every.STATE_RUNNING:
             why.add('starts' if starts >= MOST_STARTS else 'seconds')
-        is_sample = dimension > 0 and self.most >= SAMPLE
+        is_sample = dimension > 0 and self.most >= every.SAMPLE
         count = len(found.q) * len(own)
-        if (state == STATE_MOST and not is_sample) or count > self.most:
+        if (state == every.STATE_MOST and not is_sample) or count > self.most:
             why.add('most')
         if found.dimensions:
             first, second = divmod(np.arange(min(count, self.most)), max(1, len(own)))
@@ -334,7 +309,7 @@ class Search:
         return Found(
             own,
             (*found.dimensions, dimension),
-            min(1.0, found.miss + (1.0 if dimension else float(numbers[NUMBER_MISS]))),
+            min(1.0, found.miss + (1.0 if dimension else float(numbers[every.NUMBER_MISS]))),
             found.starts + starts,
             next((each for each in ('seconds', 'starts', 'most') if each in why), 'complete'),
         )
