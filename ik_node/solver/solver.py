@@ -116,7 +116,7 @@ class Solver(GraphReader):
     def _set_up(self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions) -> None:
         super().__init__(source, options)
         self._stepping: Stepping | None = None
-        self._modes: tuple[int, dict[tuple[str, ...], Modes]] = (-1, {})
+        self._modes: dict[tuple[str, ...], tuple[int, Modes]] = {}
 
     _internal = (
         *('accept', 'arrays_for', 'batch_work', 'checked_q', 'checked_rows', 'copied_q'),
@@ -597,9 +597,7 @@ class Solver(GraphReader):
 
         with self.lock:
             read, edits = self.refresh(), self.revision.edits
-            if self._modes[0] != edits:
-                self._modes = (edits, {})
-            if goals not in self._modes[1]:
+            if goals not in self._modes or self._modes[goals][0] != edits:
                 link = main_link(read.links, read.tree.closers)
                 names = goals or read.wanted or ((link,) if link else ())
                 problem, table, packed = self.arrays_for(names)
@@ -607,8 +605,8 @@ class Solver(GraphReader):
                 closed = closed_samples(self._without_restarts(), TRIES)[:REFERENCES]
                 references = closed if len(closed) else self.values()[None]
                 made = Modes(problem, table.rows.copy(), packed.copy(), motors, references)
-                self._modes[1][goals] = made
-            return self._modes[1][goals]
+                self._modes[goals] = edits, made
+            return self._modes[goals][1]
 
     def _without_restarts(self) -> Solver:
         return Solver(self.source, replace(self.options, restarts=0))
