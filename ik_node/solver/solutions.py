@@ -279,7 +279,8 @@ class Search:
         counts[every.COUNT_MOST] = self.most
         numbers[every.NUMBER_RESOLUTION], numbers[every.NUMBER_WANTED] = resolution, miss
         if (rows[layout.JOINT_WINDOW, chain.flat.var_q] > 0.0).all():
-            ends_of_legs = chain.table[1:, layout.CON_POSE : layout.CON_POSE + 3].tobytes()
+            # Where a single goal is does not matter; where legs end does.
+            ends_of_legs = chain.table[len(chain.table) == 1 :, layout.CON_POSE :][:, :3].tobytes()
             if self._bound[0] != ends_of_legs:
                 self._bound = ends_of_legs, largest_number(chain)
             counts[every.COUNT_BOUND] = self._bound[1]

@@ -444,6 +444,20 @@ def test_platform_far_from_its_base_has_all_assemblies():
         assert [len(solver.solve_all(seed=seed)) for seed in range(3)] == [4, 4, 4]
 
 
+def test_theorem_follows_the_end_of_a_leg_that_is_moved():
+    """With the ends of its legs in three points, a platform has sixteen assemblies at most."""
+    random = np.random.default_rng(8)
+    ends = SIX_BASE + 0.02 * random.normal(size=(6, 3)) * (1, 1, 0)
+    lengths = SIX_LEGS + 0.02 * random.normal(size=6)
+    base = np.repeat(SIX_PLATFORM, 2, axis=0)
+    robot = body_on_legs(np.r_[[(0.1, 0.2, 0.3)], base[1:]], ends, lengths)
+    solver = ik.Solver(robot)
+    assert solver.solve_all().miss > 0.0
+    robot.closures['rod0'].set_position(*base[0])
+    found = solver.solve_all()
+    assert (len(found), found.miss) == (16, 0.0)
+
+
 @pytest.mark.parametrize(
     ('goal', 'links', 'dimension'), [('X Y', 3, 1), ('X Y', 4, 2), ('X Y EZ', 4, 1)]
 )
