@@ -231,8 +231,10 @@ class IkNode(Node):
         if tracker is None:
             return
         self._inputs.goal_inputs.take_early_goals()
-        stamp = self.get_clock().now().to_msg()
-        report, command = motion.tick(tracker, settings, self._inputs.time.now())
+        # One reading, so that the steps of joints fit the stamps.
+        reading = self.get_clock().now()
+        now, stamp = self._inputs.time.now(reading), reading.to_msg()
+        report, command = motion.tick(tracker, settings, now)
         if report is not self._answer:
             self._publish_state(report, tracker.model, settings, stamp)
         self._outputs.publish_status(report, tracker.model, stamp)

@@ -19,6 +19,7 @@ from rclpy.impl import rcutils_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
+from rclpy.time import Time
 
 T = TypeVar('T')
 
@@ -140,9 +141,10 @@ class NodeTime:
         self._node, self._on_jump = node, on_jump
         self._last = self._ahead = 0.0
 
-    def now(self) -> float:
-        """Return the present time."""
-        before, self._last = self._last, 1e-9 * float(self._node.get_clock().now().nanoseconds)
+    def now(self, reading: Time | None = None) -> float:
+        """Return the present time, or that of a reading just made of the node's clock."""
+        reading = reading or self._node.get_clock().now()
+        before, self._last = self._last, 1e-9 * float(reading.nanoseconds)
         if self._last < before:
             self._ahead += before - self._last
             self._on_jump()
