@@ -504,7 +504,7 @@ class Transmission:
         beside = drive(problem, table, here.copy(), goal, packed).q
         try:
             arrays.evaluate(beside)
-        except OptionError:
+        except OptionError:  # The drive ended with a loop open, as at a limit.
             beside = here
             arrays.evaluate(here)
         ratio, self._idle = arrays.ratio, arrays.idle
