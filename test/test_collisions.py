@@ -482,7 +482,7 @@ def test_links_of_a_loop_make_way_for_a_driven_joint():
         parent = f'l{k}'
     robot = ik.load_robot(f'<robot name="chain"><link name="base"/>{parts}</robot>')
     ends = np.eye(4), np.eye(4)
-    ends[0][0, 3], ends[1][0, 3] = 0.3, 0.6
+    ends[0][0, 3], ends[1][0, 3] = -0.6, 0.6
     robot.add_closure('l4', 'base', dof='X Y', frame_a=ends[0], frame_b=ends[1])
     start = ik.Solver(robot).solve_pose({}, [1.9, -0.9, -0.9, -0.9, -0.9]).q
     alone = ik.Solver(robot).drive({'j0': start[0] - 0.8}, start)
@@ -492,6 +492,19 @@ def test_links_of_a_loop_make_way_for_a_driven_joint():
     assert robot.collisions.contacts(alone.q)
     assert found.converged
     assert not robot.collisions.contacts(found.q)
+    # From a start in contact it goes on once it is led out, and says so where it cannot arrive.
+    robot.collisions.remove('ball')
+    middle = robot.forward(start, 'l2') @ (0.15, 0.0, 0.0, 1.0)
+    robot.collisions.add_obstacle(ik.Sphere(0.05), middle[:3], 'ball')
+    assert robot.collisions.contacts(start)
+    solver, arrivals = ik.Solver(robot), []
+    for change in (-0.8, -0.1, 0.1, 0.8):
+        found = solver.drive({'j0': start[0] + change}, start)
+        assert not robot.collisions.contacts(found.q)
+        arrivals.append(found['j0'] == pytest.approx(start[0] + change, abs=1e-6))
+        assert found.converged == arrivals[-1]
+    assert True in arrivals
+    assert False in arrivals
 
 
 def test_drive_with_loops_goes_on_beside_a_far_obstacle():

@@ -213,8 +213,8 @@ def drive_freely(
 
     The way of every step is checked, so that no step passes through a thin body. If bodies are not
     in the way, the answer is that of `drive` without them. Joints that follow through loops make
-    way where they can. A call with a number of steps is itself a step, and so is one without
-    loops.
+    way where they can, and a start in contact is led out first. A call with a number of steps is
+    itself a step, and so is one without loops.
     """
     avoidance, started, names = problem.avoidance, perf_counter(), problem.tree.names
     if avoidance is None:
@@ -226,22 +226,25 @@ def drive_freely(
     def is_free(before: Array, after: Array) -> bool:
         return avoidance.free_share(before, after) == 1.0
 
-    problem.avoidance = None
+    problem.avoidance, begin = None, q
     try:
         alone = last = move(targets, q.copy(), steps)
         done = [alone]
         loops = bool(problem.chains)
         if (loops and not steps) or not is_free(q, alone.q):
             problem.avoidance = avoidance if loops else None
+            if loops and avoidance.is_contact(avoidance.nearest(q)):
+                begin = move({}, q.copy()).q
             ends = {k: float(alone.q[k]) for k in targets}
-            done, last = drive_in_parts(move, q, ends, problem.units, LONGEST[DRIVE], is_free)
+            done, last = drive_in_parts(move, begin, ends, problem.units, LONGEST[DRIVE], is_free)
     finally:
         problem.avoidance = avoidance
-    stopped = done[-1] if done else move({}, q)
+    stopped = done[-1] if done else move({}, begin.copy())
     near, more = avoidance.nearest(stopped.q), alone._more
-    if (np.abs(stopped.q - alone.q) <= NEAR * problem.units).all():
+    apart = np.abs(stopped.q - alone.q) > NEAR * problem.units
+    if not apart.any():
         stopped = alone
-    elif last is not stopped:
+    elif apart[list(targets)].any():
         ahead = avoidance.nearest(last.q) or near
         pair = 'bodies' if ahead is None else ' and '.join(map(repr, ahead.pair))
         more = Requirement(f'{pair} are in the way of the driven joints', Status.STALLED)
