@@ -105,10 +105,10 @@ class FilePose:
         for name, gap in self._gaps.items():
             joints = [joint for branch in loop_branches(self._closures[name]) for joint in branch]
             moved = {joint: self._motion(joint) for joint in joints}
-            most = max(moved, key=lambda joint: moved[joint], default=None)
-            if most is not None and moved[most][0] > 0.0:
-                motion, unit = moved[most]
-                gap = gap._replace(joint=most.name, motion=motion, unit=unit)
+            farthest = max(moved, key=lambda joint: moved[joint], default=None)
+            if farthest is not None and moved[farthest][0] > 0.0:
+                motion, unit = moved[farthest]
+                gap = gap._replace(joint=farthest.name, motion=motion, unit=unit)
             result[name] = gap
         return result
 

@@ -114,9 +114,9 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
 def _leaves_limits(motion: dict[int, float], table: JointTable, q: Array) -> bool:
     """Return True if a motion moves a value that is at a limit farther out."""
     return any(
-        (part > NONE and q[at] >= table.upper[at] - NO_ROOM)
-        or (part < -NONE and q[at] <= table.lower[at] + NO_ROOM)
-        for at, part in motion.items()
+        (part > NONE and q[index] >= table.upper[index] - NO_ROOM)
+        or (part < -NONE and q[index] <= table.lower[index] + NO_ROOM)
+        for index, part in motion.items()
     )
 
 
@@ -219,7 +219,7 @@ def _other_axes(robot: AnalysedRobot, names: list[str]) -> list[dict[str, Any]]:
         loose.closures[name].set_dof(*(dof for dof in dofs if not dof.is_rotation))
     if not names or loose.assemble().status is not Status.CONVERGED:
         return []
-    found: list[dict[str, Any]] = []
+    rotated: list[dict[str, Any]] = []
     for name, dofs in kept.items():
         free = next(dof for dof in (DOF.EX, DOF.EY, DOF.EZ) if dof not in dofs)
         best: tuple[int, AnalysedRobot, list[dict[str, Any]]] | None = None
@@ -235,8 +235,8 @@ def _other_axes(robot: AnalysedRobot, names: list[str]) -> list[dict[str, Any]]:
                 best = int(copy.mobility), copy, entries
         if best is None:
             return []
-        loose, found = best[1], found + best[2]
-    return [{**entry, 'mobility': int(loose.mobility)} for entry in found]
+        loose, rotated = best[1], rotated + best[2]
+    return [{**entry, 'mobility': int(loose.mobility)} for entry in rotated]
 
 
 def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[str, Any]]:
@@ -253,7 +253,7 @@ def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[s
     seen = [rotation @ local for rotation, local in zip(rotations, before, strict=True)]
     along = next((side for side in (float(axis @ each) for each in seen) if abs(side) > SAME), 1.0)
     axis = axis / np.linalg.norm(axis) * np.sign(along)
-    found = []
+    rotated = []
     for (link, quat), rotation, local, each in zip(moving, rotations, before, seen, strict=True):
         new = rotation.T @ axis
         turned = quat_multiply(quat_between(local, new), quat)
@@ -263,9 +263,11 @@ def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[s
             closure.set_offset(closure.offset_position, turned)
         if np.max(np.abs(each - axis)) > SAME:
             entry = {'axis': _short(local), 'freeing_axis': _short(new)}
-            found.append({'name': closure.name, 'link': link.name, **entry, 'joint': joint})
-    same = all(entry[key] == found[0][key] for entry in found for key in ('axis', 'freeing_axis'))
-    return found[:1] if same else found
+            rotated.append({'name': closure.name, 'link': link.name, **entry, 'joint': joint})
+    same = all(
+        entry[key] == rotated[0][key] for entry in rotated for key in ('axis', 'freeing_axis')
+    )
+    return rotated[:1] if same else rotated
 
 
 def _axes(closure: Closure) -> Iterator[tuple[str, Array]]:
@@ -359,16 +361,16 @@ def freeing_tolerances(robot: AnalysedRobot, held: dict[str, str]) -> dict[str, 
     }
     for closure in tried.values():
         closure.tolerance = MOST_TOLERANCE * loop_length(closure), MOST_TOLERANCE
-    found = {
+    misfits = {
         name: [_rounded_up(each) for each in pair]
         for chain in copy.redundancies
         for name, pair in chain.misfit.items()
         if name in tried
     }
     for name, closure in tried.items():
-        closure.tolerance = found.get(name)
-    after = int(copy.mobility) if found else 0
-    return {'loops': found, 'mobility': after} if after > int(mobility) else None
+        closure.tolerance = misfits.get(name)
+    after = int(copy.mobility) if misfits else 0
+    return {'loops': misfits, 'mobility': after} if after > int(mobility) else None
 
 
 def _rounded_up(gap: float) -> float:

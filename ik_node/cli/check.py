@@ -122,18 +122,18 @@ def check(
 
 
 def _collision_facts(robot: Robot) -> dict[str, Any]:
-    found = robot.collisions
-    removed, rules = found.removed, [*found.removed.values()]
+    measured = robot.collisions
+    removed, rules = measured.removed, [*measured.removed.values()]
     contacts: dict[tuple[str, str], float] = {}
-    for each in found.contacts():
+    for each in measured.contacts():
         contacts.setdefault(each.pair, each.d)
     return {
-        'bodies': len(found.bodies),
-        'pairs': len(found.pairs),
+        'bodies': len(measured.bodies),
+        'pairs': len(measured.pairs),
         'removed': {rule: rules.count(rule) for rule in dict.fromkeys(rules)},
         'touching_always': [list(pair) for pair, rule in removed.items() if rule == TOUCHES],
         'contacts': [{'pair': list(pair), 'd': d} for pair, d in contacts.items()],
-        'notes': found.notes,
+        'notes': measured.notes,
     }
 
 

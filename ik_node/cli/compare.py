@@ -92,11 +92,11 @@ def as_text(outcomes: Mapping[str, Outcome]) -> str:
     looped = any(isinstance(o, Trace) and o.solution.closure_errors for o in outcomes.values())
     rows = [['method', 'status', 'iterations', 'time', 'position error', 'orientation error']]
     rows[0] += ['loops open'] * looped
-    for method, found in outcomes.items():
-        if isinstance(found, str):
+    for method, outcome in outcomes.items():
+        if isinstance(outcome, str):
             rows.append([method, 'cannot serve', *[''] * (len(rows[0]) - 2)])
             continue
-        solution = found.solution
+        solution = outcome.solution
         position, orientation = largest_error(solution.goal_errors)
         row = [method, solution.status.name, str(solution.iterations)]
         row.append(f'{1e3 * solution.solve_time:.2f} ms')
@@ -111,12 +111,12 @@ def _draw(new_figure: Callable[..., Any], outcomes: Mapping[str, Outcome], path:
     """Draw the residuals over iterations and over time, the mean of an iteration for each."""
     figure = new_figure(figsize=(10.5, 5.2), layout='constrained')
     left, right = figure.subplots(1, 2, sharey=True)
-    for method, found in outcomes.items():
-        if isinstance(found, str):
+    for method, outcome in outcomes.items():
+        if isinstance(outcome, str):
             continue
-        status, index = found.solution.status.name, METHODS.index(method)
-        sizes = np.maximum(residuals(found), _LEAST)
-        mean = found.solution.solve_time / max(sizes.size - 1, 1)
+        status, index = outcome.solution.status.name, METHODS.index(method)
+        sizes = np.maximum(residuals(outcome), _LEAST)
+        mean = outcome.solution.solve_time / max(sizes.size - 1, 1)
         style = {
             'label': f'{method} ({status.lower()})',
             'color': CURVES[index],

@@ -227,8 +227,8 @@ def volume_plot(path: str) -> Callable[[ReachVolume], None]:
         figure.suptitle(
             f'Reach of {result.link}, {result.describe()}', color=INK, parse_math=False
         )
-        found = [panel.get_legend_handles_labels() for panel in panels]
-        lines = {name: each for pair in found for each, name in zip(*pair, strict=True)}
+        labelled = [panel.get_legend_handles_labels() for panel in panels]
+        lines = {name: each for pair in labelled for each, name in zip(*pair, strict=True)}
         if lines:
             place = {'loc': 'outside lower center', 'ncols': 2}
             figure.legend(lines.values(), lines, frameon=False, **place)

@@ -50,17 +50,17 @@ def as_text(facts: dict[str, Any], mobility: str) -> str:
     return printable(lines)
 
 
-def _collisions(found: dict[str, Any]) -> Iterator[str]:
+def _collisions(facts: dict[str, Any]) -> Iterator[str]:
     """Yield how many pairs count, what each rule left out, and which pairs touch."""
-    bodies = 'body' if found['bodies'] == 1 else 'bodies'
-    yield f'collisions: {found["bodies"]} {bodies}, {counted(found["pairs"], "pair")} checked'
-    for rule, count in found['removed'].items():
+    bodies = 'body' if facts['bodies'] == 1 else 'bodies'
+    yield f'collisions: {facts["bodies"]} {bodies}, {counted(facts["pairs"], "pair")} checked'
+    for rule, count in facts['removed'].items():
         yield f'  {counted(count, "pair")} left out: {rule}'
-    for a, b in found['touching_always']:
+    for a, b in facts['touching_always']:
         yield f'  always in contact, not checked: {a}, {b}'
-    for each in found['contacts']:
+    for each in facts['contacts']:
         yield f'  in contact now: {", ".join(each["pair"])}, {-each["d"]:.3g} m deep'
-    yield from (f'  note: {note}' for note in found['notes'])
+    yield from (f'  note: {note}' for note in facts['notes'])
 
 
 def counts(facts: dict[str, Any]) -> str:

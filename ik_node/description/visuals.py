@@ -194,19 +194,19 @@ def excluded_pairs(description: Description) -> Rules:
 
     They stand in <contact><exclude> of an MJCF, and in an SRDF beside a URDF.
     """
-    found: Rules = {}
+    rules: Rules = {}
     for part in description.sources:
         if b'<exclude' in (part.text if isinstance(part.text, bytes) else part.text.encode()):
             root = parse_xml(part.text, part.name).root
             for each in root.iterfind('contact/exclude'):
                 pair = part.prefix + each.get('body1', ''), part.prefix + each.get('body2', '')
-                found[pair] = 'exclude of the MJCF'
+                rules[pair] = 'exclude of the MJCF'
         beside = Path(part.name).with_suffix('.srdf')
         if part.name != '<text>' and beside.is_file():
             text = beside.read_bytes()
             for (a, b), why in read_srdf(text, str(beside)).items():
-                found[part.prefix + a, part.prefix + b] = why
-    return found
+                rules[part.prefix + a, part.prefix + b] = why
+    return rules
 
 
 def read_srdf(text: bytes | str, source: str = '<text>') -> Rules:
@@ -219,16 +219,16 @@ def read_srdf(text: bytes | str, source: str = '<text>') -> Rules:
     document = parse_xml(text, source)
     if document.root.tag != 'robot':
         raise document.error(document.root, 'an SRDF begins with <robot>')
-    found: Rules = {}
+    rules: Rules = {}
     for each in document.root.iterfind('disable_default_collisions'):
-        found[each.get('link', ''), each.get('link', '')] = 'SRDF: disabled by default'
+        rules[each.get('link', ''), each.get('link', '')] = 'SRDF: disabled by default'
     for each in document.root.iterfind('*[@link1][@link2]'):
         pair = each.get('link1', ''), each.get('link2', '')
         if each.tag == 'disable_collisions':
-            found[pair] = f'SRDF: {each.get("reason") or "disabled"}'
+            rules[pair] = f'SRDF: {each.get("reason") or "disabled"}'
         elif each.tag == 'enable_collisions':
-            found[pair] = None
-    return found
+            rules[pair] = None
+    return rules
 
 
 def read_visuals(text: bytes | str, source: str = '<text>', tag: str = 'visual') -> list[Visual]:

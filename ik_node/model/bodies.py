@@ -272,8 +272,8 @@ def _mesh_points(mesh: Mesh) -> Array:
     except Exception as error:  # noqa: BLE001
         raise OptionError(what, str(error) or 'not read', 'a mesh that trimesh reads') from None
     if read is None or len(read.vertices) < 4:
-        found = 'too large' if read is None else f'{len(read.vertices)} points'
-        raise OptionError(what, found, f'4 corners or more, up to {MAX_BYTES} bytes')
+        got = 'too large' if read is None else f'{len(read.vertices)} points'
+        raise OptionError(what, got, f'4 corners or more, up to {MAX_BYTES} bytes')
     points: Array = np.asarray(read.vertices, float) * np.asarray(mesh.scale, float)
     return points
 
@@ -290,10 +290,10 @@ def ellipsoid(x: float, y: float, z: float) -> Shape:
     _sizes('ellipsoid', x, y, z)
     if max(abs(x - y), abs(x - z)) <= ROUND * x:
         return Sphere(x)
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(ELLIPSOID_POINTS)
+    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(ELLIPSOID_POINTS)
     height = 1.0 - (2.0 * np.arange(ELLIPSOID_POINTS) + 1.0) / ELLIPSOID_POINTS
     across = np.sqrt(1.0 - height * height)
-    ball = np.column_stack((across * np.cos(turn), across * np.sin(turn), height))
+    ball = np.column_stack((across * np.cos(angle), across * np.sin(angle), height))
     from scipy.spatial import ConvexHull
 
     inner = -ConvexHull(ball).equations[:, 3].max()

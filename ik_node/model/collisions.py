@@ -606,8 +606,8 @@ class Collisions:
 
         """
         bodies, flat = self.bodies, self.flat()
-        found = ((bodies[a].name, bodies[b].name) for a, b in np.sort(flat.pairs).tolist())
-        return list(dict.fromkeys(found))
+        names = ((bodies[a].name, bodies[b].name) for a, b in np.sort(flat.pairs).tolist())
+        return list(dict.fromkeys(names))
 
     @property
     def removed(self) -> dict[tuple[str, str], str]:
@@ -698,7 +698,7 @@ class Collisions:
         rows = self.measured(self._solver.q if q is None else self._solver.checked_q(q), reach)
         near = np.flatnonzero(rows[:, 0] <= reach)
         order = near[np.argsort(rows[near, 0], kind='stable')]
-        return [self._distance(at, rows[at]) for at in order.tolist()]
+        return [self._distance(index, rows[index]) for index in order.tolist()]
 
     def contacts(self, q: Any = None, margin: float = 0.0) -> list[Distance]:
         """Return the pairs nearer than a margin [m], the nearest first; see `distances`."""
@@ -716,12 +716,13 @@ class Collisions:
     def nearest(self, q: Array, reach: float = FAR) -> Distance | None:
         """Return the nearest pair at q, shape (nq,), within a reach [m]; None if there is none."""
         with self._lock:
-            at, rows = self._measure(q, reach)
-            return self._distance(at, rows[at]) if at >= 0 and rows[at, 0] <= reach else None
+            index, rows = self._measure(q, reach)
+            near = index >= 0 and rows[index, 0] <= reach
+            return self._distance(index, rows[index]) if near else None
 
-    def _distance(self, at: int, row: Array) -> Distance:
+    def _distance(self, index: int, row: Array) -> Distance:
         """Return the distance of a pair of `flat`, given its row of `measured`."""
-        bodies, (a, b) = self.bodies, self.flat().pairs[at].tolist()
+        bodies, (a, b) = self.bodies, self.flat().pairs[index].tolist()
         points = row[4:].reshape(2, 3)[:: 1 if a < b else -1].copy()
         return Distance((bodies[min(a, b)].name, bodies[max(a, b)].name), float(row[0]), points)
 
@@ -734,26 +735,26 @@ class Collisions:
         configuration to be measured is as far away as the distances allow. Pairs that are in
         contact at the start may leave it. Others may overlap by GRAZING on the way.
         """
-        delta, at = end - start, 0.0
+        delta, share = end - start, 0.0
         bounds = self._motion_bounds(np.maximum(np.abs(start), np.abs(end))) @ np.abs(delta)
         if not bounds.any():
             return 1.0
-        least, way, reached = np.zeros(0), np.zeros(0), 0.0
+        least, slack, reached = np.zeros(0), np.zeros(0), 0.0
         for step in range(MOST_SAMPLES):
-            here = start + at * delta
-            d = self.measured(here, margin + (1.0 - at) * float(bounds.max()) + GRAZING)[:, 0]
+            here = start + share * delta
+            d = self.measured(here, margin + (1.0 - share) * float(bounds.max()) + GRAZING)[:, 0]
             d -= margin
             if step == 0:
                 least = np.where(d < -CONTACT, d, 0.0)
-                way = np.where(d < -CONTACT, CONTACT, GRAZING)
-            if (d < least - way).any():
+                slack = np.where(d < -CONTACT, CONTACT, GRAZING)
+            if (d < least - slack).any():
                 return reached
             if not (d < least - CONTACT).any():
-                reached = at
-            if at == 1.0:
+                reached = share
+            if share == 1.0:
                 return reached
             free = np.clip(d - least, 0.0, FAR) + GRAZING
-            at = min(1.0, at + float(np.min(free / np.maximum(bounds, 1e-100), initial=1.0)))
+            share = min(1.0, share + float(np.min(free / np.maximum(bounds, 1e-100), initial=1.0)))
         return reached
 
     def _motion_bounds(self, travel: Array) -> Array:
@@ -804,15 +805,15 @@ def _own_rule(one: Body, other: Body) -> str | None:
 
 def _joined(tree: Tree) -> dict[frozenset[str], str]:
     """Return the pairs of links that a joint or closure joins."""
-    found: dict[frozenset[str], str] = {}
+    result: dict[frozenset[str], str] = {}
     for frame in tree.carrier:
         above = frame.parent if isinstance(frame, Link) else None
         while above is not None and not isinstance(above, Link):
             above = above.parent
         if above is not None:
-            found[frozenset((frame.name, above.name))] = JOINED[0]
+            result[frozenset((frame.name, above.name))] = JOINED[0]
     for closer in tree.closers:
         parent, child = closer.parent, closer.child
         if isinstance(closer, Closure) and parent is not None and child is not None:
-            found[frozenset((parent.name, child.name))] = JOINED[1]
-    return found
+            result[frozenset((parent.name, child.name))] = JOINED[1]
+    return result

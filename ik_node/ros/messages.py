@@ -219,9 +219,9 @@ def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
     put_pose(pose.position, pose.orientation, pose_from_matrix(matrix))
 
 
-def put_pose(place: Any, turn: Any, pose: Pose) -> None:
+def put_pose(place: Any, quat: Any, pose: Pose) -> None:
     """Write a pose to a position or translation, and to a quaternion, of geometry_msgs."""
-    (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w) = pose
+    (place.x, place.y, place.z), (quat.x, quat.y, quat.z, quat.w) = pose
 
 
 _OUTSIDE = re.compile(r'[^A-Za-z0-9_]')

@@ -161,8 +161,8 @@ def drive(
 def _add_steps(answers: Sequence[SolveResult], spent: Sequence[int]) -> None:
     """Add the steps of earlier answers; among bodies, all chains may be one in the meantime."""
     joined = len(answers) != len(spent)
-    for at, answer in enumerate(answers):
-        answer.record[RECORD_STEPS] += max(spent, default=0) if joined else spent[at]
+    for index, answer in enumerate(answers):
+        answer.record[RECORD_STEPS] += max(spent, default=0) if joined else spent[index]
 
 
 def drive_in_parts(
@@ -220,8 +220,8 @@ def drive_freely(
     if avoidance is None:
         return drive(problem, table, q, targets, packed, steps)
 
-    def move(ends: dict[int, float], start: Array, most: int | None = CLOSING_STEPS) -> Solution:
-        return drive(problem, table, start, ends, packed, most)
+    def move(ends: dict[int, float], start: Array, limit: int | None = CLOSING_STEPS) -> Solution:
+        return drive(problem, table, start, ends, packed, limit)
 
     def is_free(before: Array, after: Array) -> bool:
         return avoidance.free_share(before, after) == 1.0
@@ -315,12 +315,12 @@ def _obstacle(
             return f'the loops do not close: closure {name!r} is {off} off'
     names, margin = problem.tree.names, ROUNDING * np.maximum(1.0, np.abs(q))
     at_limit = (q <= table.lower + margin) | (q >= table.upper - margin)
-    found = {names.index(name) for answer in answers for name in answer.at_limits(q)}
-    found.update(at for at in places.tolist() if at_limit[at])
+    limited = {names.index(name) for answer in answers for name in answer.at_limits(q)}
+    limited.update(place for place in places.tolist() if at_limit[place])
     limits: list[str] = []
-    for at in sorted(found):  # of a joint that its followers limit, the followers
-        followers = [f for f, master in table.masters.items() if master == at and at_limit[f]]
-        limits += [names[each] for each in followers] or [names[at]]
+    for place in sorted(limited):  # of a joint that its followers limit, the followers
+        followers = [f for f, master in table.masters.items() if master == place and at_limit[f]]
+        limits += [names[each] for each in followers] or [names[place]]
     rows = table.with_window(rows, places, np.inf)
     for chain in problem.chains:
         limits += chain.active_cones(q, rows, packed)
@@ -367,7 +367,7 @@ def leave_singular_start(
     """
     random, units = np.random.default_rng(0), problem.units
     places = list(ahead)
-    delta = np.array([ahead[at] for at in places]) - q[places]
+    delta = np.array([ahead[index] for index in places]) - q[places]
     size = np.abs(delta / units[places]).max(initial=0.0)
     if not size > 0.0:
         return None
@@ -390,9 +390,9 @@ def leave_singular_start(
         if not singular:
             return None
     motions = [chain.motions(q, rows, packed, NEARLY) for chain, _ in singular]
-    found: list[Array] = []
+    branches: list[Array] = []
     for attempt in range(TRIES):
-        if attempt == TRIES // 2 and found:
+        if attempt == TRIES // 2 and branches:
             break
         # Beside a dead centre passive values move by the root of the step.
         step = OUT if attempt < TRIES // 2 else 0.1 * OUT
@@ -409,16 +409,18 @@ def leave_singular_start(
             for chain, count in singular
         )
         reached = all(answer.status is Status.CONVERGED for answer in answers)
-        new = all(np.abs((start - each) / units).max() > SAME for each in found)
+        new = all(np.abs((start - each) / units).max() > SAME for each in branches)
         if reached and regular and new and moved.max() <= FAR:
-            found.append(start)
-    if not found:
+            branches.append(start)
+    if not branches:
         return None
-    nearest = min(found, key=lambda each: float(np.linalg.norm((each - q) / units)))
+    nearest = min(branches, key=lambda each: float(np.linalg.norm((each - q) / units)))
     names = [
         f'{name!r} {step:+.3g}'
         for name, step in zip(problem.tree.names, nearest - q, strict=True)
         if step != 0.0
     ]
-    said = f'the start is singular: {len(found)} ways on were found, and the nearest one is taken'
+    said = (
+        f'the start is singular: {len(branches)} ways on were found, and the nearest one is taken'
+    )
     return nearest, f'{said} ({listed(names, 6)})'

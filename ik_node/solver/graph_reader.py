@@ -301,9 +301,9 @@ class Structure:
         for value, (joint, dof) in zip(q.tolist(), owner, strict=True):
             if joint._dof_values[dof] != value and joint._dof_flags[dof]:
                 joint.set_dof_value(dof, value)
-        for at, (low, high) in self.table.widened.items():
-            joint, dof = owner[at]
-            joint._dof_values[dof] = min(max(q[at], low), high)
+        for index, (low, high) in self.table.widened.items():
+            joint, dof = owner[index]
+            joint._dof_values[dof] = min(max(q[index], low), high)
 
     def refresh_settings(self) -> None:
         """Read limits, locks, targets and rest poses of the joints again."""

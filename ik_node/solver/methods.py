@@ -927,9 +927,9 @@ def trace(
     table, q = JointTable(tree), np.array(q0, dtype=np.float64)
     points = []
     for number, chain in enumerate(problem.chains):
-        for at, answer in steps_of(chain, q, table.rows, options, to_last=True):
+        for step, answer in steps_of(chain, q, table.rows, options, to_last=True):
             worst = answer.errors.max(axis=0, initial=0.0).tolist()
-            points.append(TracePoint(number, answer.iterations, at, *worst))
+            points.append(TracePoint(number, answer.iterations, step, *worst))
     started = perf_counter()
     if options.in_kernel:
         answers = problem.run(q, table.rows, options.packed(), options.time_budget)

@@ -121,9 +121,9 @@ class VelocitySolution(ByJoint):
     def goal_errors(self) -> dict[str, TwistError]:
         """Return the difference between velocity and twist of every goal."""
         return {
-            name: TwistError._make(errors.reshape(-1, 2)[at].tolist())
+            name: TwistError._make(errors.reshape(-1, 2)[index].tolist())
             for names, _, errors in self._answers
-            for at, name in names.goals
+            for index, name in names.goals
         }
 
     @property
@@ -170,15 +170,15 @@ def solve_velocity(
     started = perf_counter()
     period = 0.0 if dt is None else seconds('dt', dt)
     for name, twist in goals.items():
-        chain, at = problem.place_of_goal[name]
-        request = chain.requests[at]
+        chain, index = problem.place_of_goal[name]
+        request = chain.requests[index]
         if request.traits.use == 'user':
             allowed = 'goals with a frame that has a twist; solve_pose takes this one'
             raise OptionError('goals', name, allowed)
-        chain.twists[at] = unit_twist(name, twist, request)
+        chain.twists[index] = unit_twist(name, twist, request)
         if request.axes == 'goal' or not request.traits.axes:
             # A pose of an earlier `solve_pose` may stand in the table.
-            chain.set_pose(at, np.concatenate(request.pose))
+            chain.set_pose(index, np.concatenate(request.pose))
     speeds = problem.tree.max_velocity
     rates: Array = np.zeros((2, len(q)))
     if not problem.chains:

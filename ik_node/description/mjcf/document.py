@@ -268,9 +268,13 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
         quat = quat_identity()
         for letter, angle in zip(settings.eulerseq, numbers, strict=True):
             half = 0.5 * settings.angle(angle)
-            turn = np.zeros(4)
-            turn['xyz'.index(letter.lower())], turn[3] = sin(half), cos(half)
-            quat = quat_multiply(quat, turn) if letter.islower() else quat_multiply(turn, quat)
+            rotation = np.zeros(4)
+            rotation['xyz'.index(letter.lower())], rotation[3] = sin(half), cos(half)
+            quat = (
+                quat_multiply(quat, rotation)
+                if letter.islower()
+                else quat_multiply(rotation, quat)
+            )
         return unit(quat)
     axis = document.direction(element, numbers[:3], name)
     if name == 'axisangle':

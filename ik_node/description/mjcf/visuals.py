@@ -69,9 +69,9 @@ class _Geoms:
         rgba = self._colour(element)
         if rgba is not None and rgba[3] <= 0.0:
             return []
-        found = self._shape(link, element, frame)
+        shapes = self._shape(link, element, frame)
         # An infinite plane is the ground, for which the page draws a floor.
-        return [replace(each, rgba=rgba) for each in found if each.kind != 'plane' or each.size]
+        return [replace(each, rgba=rgba) for each in shapes if each.kind != 'plane' or each.size]
 
     def collision(self, link: str, element: Element, frame: Pose) -> list[Visual]:
         """Return the shape of a geom, or an empty list if it cannot collide."""

@@ -73,13 +73,13 @@ class _Reader(Checked):
             ('NAME: {SHAPE: SIZE, xyz: [m]}',),
             others=True,
         )
-        found = {}
+        result = {}
         for name in entries:
             self.line = line_of(entries, name) or self.line
             if name in links:
                 raise self.fail(f'obstacles: {name} is the name of a link')
-            found[self.text(name, 'obstacles')] = self._obstacle(name, entries[name], self.line)
-        return found
+            result[self.text(name, 'obstacles')] = self._obstacle(name, entries[name], self.line)
+        return result
 
     def _obstacle(self, name: str, entry: object, line: int | None) -> tuple[Shape, Array]:
         what = f'obstacles: {name}'
@@ -87,8 +87,8 @@ class _Reader(Checked):
         self.line = line
         kinds = [key for key in KINDS if key in fields]
         if len(kinds) != 1:
-            found = ' and '.join(kinds) or 'none'
-            raise self.fail(f'{what}: expected one of {" ".join(KINDS)}, got {found}')
+            names = ' and '.join(kinds) or 'none'
+            raise self.fail(f'{what}: expected one of {" ".join(KINDS)}, got {names}')
         (kind,) = kinds
         self.line = line_of(fields, kind) or line
         try:
@@ -100,13 +100,13 @@ class _Reader(Checked):
         if 'quat_xyzw' in fields:
             if 'rpy' in fields:
                 raise self.fail(f'{what}: expected rpy or quat_xyzw, got both')
-            turn = np.array(self.numbers(fields['quat_xyzw'], 4, f'{what}: quat_xyzw'))
-            if not 0.99 < np.linalg.norm(turn) < 1.01:
-                raise self.fail(f'{what}: quat_xyzw: expected length 1, got {turn.tolist()}')
-            turn /= np.linalg.norm(turn)
+            quat = np.array(self.numbers(fields['quat_xyzw'], 4, f'{what}: quat_xyzw'))
+            if not 0.99 < np.linalg.norm(quat) < 1.01:
+                raise self.fail(f'{what}: quat_xyzw: expected length 1, got {quat.tolist()}')
+            quat /= np.linalg.norm(quat)
         else:
-            turn = quat_from_euler(*self.vector(fields, 'rpy', what, '[rad]'))
-        return shape, pose_matrix(np.array(position), turn)
+            quat = quat_from_euler(*self.vector(fields, 'rpy', what, '[rad]'))
+        return shape, pose_matrix(np.array(position), quat)
 
     def _shape(self, kind: str, fields: Any, what: str) -> Shape:
         value = fields[kind]

@@ -118,8 +118,8 @@ class MeasuredState:
         return self._all_of('effort', names)
 
     def _all_of(self, part: str, names: Sequence[str]) -> list[float] | None:
-        found = [getattr(self._last[name], part) for name in names if name in self._last]
-        return found if len(found) == len(names) > 0 and None not in found else None
+        values = [getattr(self._last[name], part) for name in names if name in self._last]
+        return values if len(values) == len(names) > 0 and None not in values else None
 
     def values_since(self, names: Iterable[str], arrivals: int) -> dict[str, float]:
         """Return the values of these joints that arrived after joint state number `arrivals`."""
@@ -492,10 +492,10 @@ class GoalInputs:
         times = [self._time.sent(message)]
 
         def lookup(target: str, source: str) -> Any:
-            found, valid_at = self._lookup.pose_at(target, source, header.stamp)
+            pose, valid_at = self._lookup.pose_at(target, source, header.stamp)
             # A goal is as old as the transform that places it in the root frame.
             times.append(self._time.of(valid_at))
-            return found
+            return pose
 
         frame = model.frames.pose(header.frame_id, self._present_q(), lookup)
         if frame is not None:

@@ -110,8 +110,8 @@ class ObstacleInputs:
         name = settings.collisions_obstacles_file
         if name == self._file[0]:
             return self._file
-        found = read_obstacles(path_of_url('collisions.obstacles_file', name)) if name else {}
-        return name, {each: Placed(*placed) for each, placed in found.items()}
+        obstacles = read_obstacles(path_of_url('collisions.obstacles_file', name)) if name else {}
+        return name, {each: Placed(*placed) for each, placed in obstacles.items()}
 
     def configure(self, settings: Settings) -> None:
         """Take the file that the parameters name; raise IkError if it is unusable."""
@@ -305,9 +305,9 @@ def _object_shapes(what: str, message: Any) -> Iterator[tuple[Shape, Array]]:
 
 def _pose(what: str, pose: Any) -> Array:
     """Return a pose (4, 4); as in MoveIt, a quaternion of zeros stands for none."""
-    turn = pose.orientation
-    if turn.x == turn.y == turn.z == turn.w == 0.0:
-        turn.w = 1.0
+    rotation = pose.orientation
+    if rotation.x == rotation.y == rotation.z == rotation.w == 0.0:
+        rotation.w = 1.0
     return pose_matrix(*pose_from_message(what, pose))
 
 
@@ -355,5 +355,5 @@ def _allowed_pairs(matrix: Any, names: Iterable[str], link: Callable[[str], str]
     stated = {frozenset((own[a], own[b])): rows[a, b] for a, b in combinations(range(len(own)), 2)}
     free = (name for name, each in defaults.items() if each)
     pairs = (frozenset((one, other)) for one in free for other in {*names, *own} - {one})
-    found = {pair for pair in pairs if stated.get(pair, True)}
-    return frozenset(found | {pair for pair, value in stated.items() if value})
+    allowed = {pair for pair in pairs if stated.get(pair, True)}
+    return frozenset(allowed | {pair for pair, value in stated.items() if value})

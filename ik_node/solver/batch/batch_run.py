@@ -83,22 +83,23 @@ def many_poses(
 
 def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]:
     """Return copies of the poses of one goal, see `many_poses`."""
-    at, quats = position_and_quat(f'poses of {name!r}', pose, turns=turns, many=True)
+    points, quats = position_and_quat(f'poses of {name!r}', pose, turns=turns, many=True)
     x, y, z, w = quats.T
     # The same order of operations as in `unit_pose`, so that results are equal to the last bit.
     with np.errstate(over='ignore', invalid='ignore'):
         square = x * x + y * y + z * z + w * w
         norm: Array = np.sqrt(square)
-        fair = (np.abs(at) <= layout.LARGEST).all(axis=1) & (norm >= 1e-9) & (norm <= MOST_NORM)
+        small = (np.abs(points) <= layout.LARGEST).all(axis=1)
+        fair = small & (norm >= 1e-9) & (norm <= MOST_NORM)
     if not fair.all():
         row = int(np.argmin(fair))
         try:
-            unit_pose(name, (at[row], quats[row]))
+            unit_pose(name, (points[row], quats[row]))
         except ShapeError as error:
             where = f'{error.name} in row {first + row}'
             raise ShapeError(where, error.expected, error.got) from None
     norm[np.abs(square - 1.0) <= layout.NORMALISED] = 1.0
-    return at, quats / norm[:, None]
+    return points, quats / norm[:, None]
 
 
 def batch_chains(
@@ -314,18 +315,18 @@ class ManySolves:
         """Solve the problems of a piece."""
         raise NotImplementedError
 
-    def _solve_free(self, avoidance: Avoidance, at: int, start: Array, joints: Array) -> bool:
+    def _solve_free(self, avoidance: Avoidance, index: int, start: Array, joints: Array) -> bool:
         """
         Solve problem `at` among bodies; return True if its loops are closed.
 
         All threads measure bodies in one workspace, so that the caller holds the lock.
         """
-        parts = [chain.part(slice(at, at + 1)) for chain in self.chains]
+        parts = [chain.part(slice(index, index + 1)) for chain in self.chains]
         given = [part.answer(0, joints, self.packed) for part in parts]
-        found = [(each.record, each.table) for each in given]
-        whole = avoidance.solve(found, start, self.q[at], joints, self.packed, 0.0)
-        for index, part in enumerate(parts):
-            part.records[0] = avoidance.record(index, part.records[0], whole.record)
+        answers = [(each.record, each.table) for each in given]
+        whole = avoidance.solve(answers, start, self.q[index], joints, self.packed, 0.0)
+        for number, part in enumerate(parts):
+            part.records[0] = avoidance.record(number, part.records[0], whole.record)
         over = whole.errors > whole.limits
         return not any(over[row].any() for row, _ in whole.chain.names.closures)
 
@@ -344,17 +345,17 @@ class ManySolves:
         """
         budget = self._work.options.time_budget
         steps = SLICE if budget > 0.0 else part.chain.slice_steps
-        at, watched, ends = 0, -1, 0.0
-        while at < len(q) and not self._stop:
+        row, watched, ends = 0, -1, 0.0
+        while row < len(q) and not self._stop:
             began = perf_counter()
-            reached = advance(at, steps)
+            reached = advance(row, steps)
             if reached < 0:
-                row = -1 - reached
-                part.chain.refuse(q[row], (part.positions[row], part.quats_xyzw[row]))
-            tell(reached - at)
-            at = reached
-            if at != watched:
-                watched, ends = at, began + budget
+                refused = -1 - reached
+                part.chain.refuse(q[refused], (part.positions[refused], part.quats_xyzw[refused]))
+            tell(reached - row)
+            row = reached
+            if row != watched:
+                watched, ends = row, began + budget
             if budget > 0.0 and perf_counter() >= ends:
                 workspace.work_ints[INTERRUPTED] = 1
 
@@ -384,14 +385,14 @@ class BatchRun(ManySolves):
             advance = partial(workspace.kernels.advance_batch, *arrays)
             self._advance(part, workspace, q, advance, tell)
         if avoidance is not None:
-            for at, here in enumerate(q):
+            for index, here in enumerate(q):
                 with self._lock:
                     near = avoidance.nearest(here)
                     if work.problem.chains and avoidance.is_contact(near):
-                        own = joints[min(at, len(joints) - 1)]
-                        self._solve_free(avoidance, rows.start + at, starts[at], own)
+                        own = joints[min(index, len(joints) - 1)]
+                        self._solve_free(avoidance, rows.start + index, starts[index], own)
                         near = avoidance.nearest(here)
-                self.nearest[rows.start + at] = near
+                self.nearest[rows.start + index] = near
         work.table.follow_all(q)
 
 
@@ -686,20 +687,20 @@ class PathRun(ManySolves):
             before, speed = here, (here - before) / dt
 
 
-def _steady(joints: Array, before: Array, window: Array, middle: Array, most: Array) -> Array:
+def _steady(joints: Array, before: Array, window: Array, middle: Array, change: Array) -> Array:
     """Return a table of joints for values (nq,) that are near others."""
     joints = joints.copy()
     low = np.maximum(joints[JOINT_LOWER], before - window)
     high = np.minimum(joints[JOINT_UPPER], before + window)
-    joints[JOINT_LOWER] = np.clip(middle - most, low, high)
-    joints[JOINT_UPPER] = np.clip(middle + most, low, high)
+    joints[JOINT_LOWER] = np.clip(middle - change, low, high)
+    joints[JOINT_UPPER] = np.clip(middle + change, low, high)
     return joints
 
 
-def _parts(first: Ints, most: int) -> Iterator[range]:
+def _parts(first: Ints, limit: int) -> Iterator[range]:
     """Yield neighbouring paths that together have at most so many frames, or one path."""
     begin, last = 0, len(first) - 1
     while begin < last:
-        fit = int(np.searchsorted(first, first[begin] + most, side='right')) - 1
+        fit = int(np.searchsorted(first, first[begin] + limit, side='right')) - 1
         yield range(begin, max(begin + 1, fit))
         begin = max(begin + 1, fit)

@@ -145,16 +145,16 @@ class BatchSolution:
         self.nearest, self.solve_time = list(nearest), solve_time
         self._names = tuple(names)
         self._chains, self._joints, self._packed = list(chains), joints, packed
-        self.status: Ints = self._most(RECORD_STATUS, Status.CONVERGED)
-        self.iterations: Ints = self._most(RECORD_STEPS, 0)
-        self.starts: Ints = self._most(RECORD_STARTS, 1)
+        self.status: Ints = self._largest(RECORD_STATUS, Status.CONVERGED)
+        self.iterations: Ints = self._largest(RECORD_STEPS, 0)
+        self.starts: Ints = self._largest(RECORD_STARTS, 1)
 
-    def _most(self, column: int, least: int) -> Ints:
+    def _largest(self, column: int, least: int) -> Ints:
         """Return the maximum over all chains of a column of the records, at least `least`."""
-        most = np.full(len(self.q), least, dtype=np.int64)
+        largest = np.full(len(self.q), least, dtype=np.int64)
         for chain in self._chains:
-            np.maximum(most, chain.records[:, column].astype(np.int64), out=most)
-        return most
+            np.maximum(largest, chain.records[:, column].astype(np.int64), out=largest)
+        return largest
 
     def __len__(self) -> int:
         return len(self.q)
@@ -225,8 +225,8 @@ class BatchSolution:
             names, own = chain.chain.names, tolerances_in(chain.table)
             met = own + misfits_in(chain.table)
             for row, name in names.goals if goals else names.closures:
-                at = RECORD + 2 * row
-                yield name, chain.records[:, at : at + 2], own[row], met[row]
+                first = RECORD + 2 * row
+                yield name, chain.records[:, first : first + 2], own[row], met[row]
 
     @property
     def rounding_gaps(self) -> dict[str, PoseError]:

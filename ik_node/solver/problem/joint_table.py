@@ -127,14 +127,14 @@ class JointTable:
         for names, chosen in self._rows_of.items():
             chosen[:] = self._within(self.window_of(names))
 
-    def _unfair(self, at: int) -> OptionError:
-        name = repr(self._tree.names[at])
-        limits = self._limits(at)
+    def _unfair(self, index: int) -> OptionError:
+        name = repr(self._tree.names[index])
+        limits = self._limits(index)
         if not limits[0] <= limits[1] or limits[0] == np.inf or limits[1] == -np.inf:
             return OptionError(
                 f'limits of {name}', limits, 'lower <= upper, and -inf and inf for none'
             )
-        target = self.rows[[JOINT_TARGET, JOINT_REST], at].tolist()
+        target = self.rows[[JOINT_TARGET, JOINT_REST], index].tolist()
         return OptionError(f'target and rest pose of {name}', target, 'finite numbers')
 
     def _bind_masters(self) -> None:
@@ -176,36 +176,36 @@ class JointTable:
                 if not any(polynomial[2:]):
                     continue
                 low, high = self._limits(follower)
-                least, most = _reached(polynomial, *chosen)
-                if least < low or most > high:
-                    self.widened[follower] = min(low, least), max(high, most)
+                least, greatest = _reached(polynomial, *chosen)
+                if least < low or greatest > high:
+                    self.widened[follower] = min(low, least), max(high, greatest)
                     rows[JOINT_LOWER, follower], rows[JOINT_UPPER, follower] = self.widened[
                         follower
                     ]
 
-    def _limits(self, at: int) -> tuple[float, float]:
-        return float(self.rows[JOINT_LOWER, at]), float(self.rows[JOINT_UPPER, at])
+    def _limits(self, index: int) -> tuple[float, float]:
+        return float(self.rows[JOINT_LOWER, index]), float(self.rows[JOINT_UPPER, index])
 
     @property
     def notes(self) -> list[str]:
         """Return a sentence for each follower with widened limits and each master with gaps."""
         names, result = self._tree.names, []
-        for at, (low, high) in self.widened.items():
-            joint, dof = self._tree.owner[at]
+        for index, (low, high) in self.widened.items():
+            joint, dof = self._tree.owner[index]
             limits = float(joint._min_dof_limit[dof]), float(joint._max_dof_limit[dof])
             beyond = max(limits[0] - low, high - limits[1])
             if beyond < TOLD:
                 continue
             result.append(
-                f'joint {names[at]!r}: its coupling takes it {beyond:.2g} beyond its limits '
+                f'joint {names[index]!r}: its coupling takes it {beyond:.2g} beyond its limits '
                 f'[{limits[0]:.6g}, {limits[1]:.6g}]; the solver takes this as rounding and uses '
                 f'[{low:.6g}, {high:.6g}]'
             )
-        for at, stretches in self.gaps.items():
+        for index, stretches in self.gaps.items():
             spans = ', '.join(f'[{low:.6g}, {high:.6g}]' for low, high in stretches)
-            low, high = self._limits(at)
+            low, high = self._limits(index)
             result.append(
-                f'joint {names[at]!r}: joints that follow it are within their limits only '
+                f'joint {names[index]!r}: joints that follow it are within their limits only '
                 f'in {spans}; it stays in [{low:.6g}, {high:.6g}], where it starts'
             )
         return result
@@ -283,8 +283,8 @@ class JointTable:
     def difference(self, one: Array, other: Array) -> Array:
         """Return by how much values (..., nq) of one exceed the other's, without full turns."""
         gap = one - other
-        turns = self.turning(self.rows) * np.round(gap / (2.0 * np.pi))
-        return np.asarray(gap - 2.0 * np.pi * turns)
+        full_turns = self.turning(self.rows) * np.round(gap / (2.0 * np.pi))
+        return np.asarray(gap - 2.0 * np.pi * full_turns)
 
     @staticmethod
     def movable(rows: Array) -> NDArray[np.bool_]:
@@ -371,13 +371,13 @@ class JointTable:
         A named follower whose master is not named does not move. A joint with several masters
         moves if it or one of them is named.
         """
-        chosen = {at for at in self.places(names) if at not in self.masters}
+        chosen = {index for index in self.places(names) if index not in self.masters}
         for follower, terms in self.sums:
             if any(self.masters.get(master, master) in chosen for master, _ in terms):
                 chosen.add(follower)
         window: Array = np.zeros(self.rows.shape[1])
         window[list(chosen)] = np.inf
-        window[[at for at, master in self.masters.items() if master in chosen]] = np.inf
+        window[[index for index, master in self.masters.items() if master in chosen]] = np.inf
         return window
 
     def rows_of(self, names: tuple[str, ...]) -> Array:
@@ -409,12 +409,12 @@ class JointTable:
 
     def steps_of(self, options: SolverOptions, window: Array | None) -> Array:
         """Return the largest change of every value in a call with these options, shape (nq,)."""
-        most = np.full(self.rows.shape[1], options.max_joint_step)
+        largest = np.full(self.rows.shape[1], options.max_joint_step)
         if window is not None:
-            most = np.minimum(most, window)
+            largest = np.minimum(largest, window)
         if options.cycle_time > 0.0:
-            most = np.minimum(most, self._tree.max_velocity * options.cycle_time)
-        return most
+            largest = np.minimum(largest, self._tree.max_velocity * options.cycle_time)
+        return largest
 
     def driven(self, values: Mapping[str, float]) -> dict[int, float]:
         """Return index in q -> value [rad or m] of the joints to drive."""
@@ -422,14 +422,14 @@ class JointTable:
         for name, value in values.items():
             places = self._places[name]
             if len(places) != 1:
-                names = ' '.join(self._tree.names[at] for at in places)
+                names = ' '.join(self._tree.names[index] for index in places)
                 raise OptionError('driven joint', name, f'one value of it: {names}')
-            (at,) = places
-            if at in self.masters:
+            (index,) = places
+            if index in self.masters:
                 raise OptionError(
                     'driven joint',
                     name,
-                    f'the joint it follows: {self._tree.names[self.masters[at]]}',
+                    f'the joint it follows: {self._tree.names[self.masters[index]]}',
                 )
             number = value
             if not (number.__class__ is float and abs(number) <= LARGEST):
@@ -437,7 +437,7 @@ class JointTable:
                 (number,) = finite(what, np.ravel(numbers(what, value)), 1).tolist()
                 if not abs(number) <= LARGEST:
                     raise ShapeError(what, f'a finite number within {LARGEST:g}', str(number))
-            target[at] = number
+            target[index] = number
         return target
 
     def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:
@@ -506,28 +506,28 @@ def allowed_stretches(
         if np.isfinite(limit):
             cuts += [root for root in _crossings(polynomial, limit) if low < root < high]
     cuts.sort()
-    least, most = _reached(polynomial, low, high)
-    slack = ROUNDING * min(most - least, limits[1] - limits[0]) if any(polynomial[2:]) else 0.0
-    found: list[tuple[float, float]] = []
+    least, greatest = _reached(polynomial, low, high)
+    slack = ROUNDING * min(greatest - least, limits[1] - limits[0]) if any(polynomial[2:]) else 0.0
+    intervals: list[tuple[float, float]] = []
     for first, last in pairwise(cuts):
         middle = _value(polynomial, 0.5 * (first + last))
         inside = limits[0] <= middle <= limits[1]
         if not inside:
-            least, most = _reached(polynomial, first, last)
-            inside = max(limits[0] - least, most - limits[1]) <= (
+            least, greatest = _reached(polynomial, first, last)
+            inside = max(limits[0] - least, greatest - limits[1]) <= (
                 slack if first < last else LIMIT_SLACK
             )
-        if inside and found and found[-1][1] == first:
-            found[-1] = found[-1][0], last
+        if inside and intervals and intervals[-1][1] == first:
+            intervals[-1] = intervals[-1][0], last
         elif inside:
-            found.append((first, last))
-    if not found:  # a follower may be within its limits at one end alone
+            intervals.append((first, last))
+    if not intervals:  # a follower may be within its limits at one end alone
         ends = [end for end in (low, high) if limits[0] <= _value(polynomial, end) <= limits[1]]
-        found = [(end, end) for end in ends[:1]]
+        intervals = [(end, end) for end in ends[:1]]
     # The ends at +-FAR stand for a master without limits.
     return [
         (own[0] if first == low else first, own[1] if last == high else last)
-        for first, last in found
+        for first, last in intervals
     ]
 
 
@@ -556,8 +556,8 @@ def _reached(polynomial: tuple[float, ...], low: float, high: float) -> tuple[fl
     """Return the minimum and the maximum of a polynomial on an interval."""
     low, high = max(low, -FAR), min(high, FAR)
     slope = tuple(power * c for power, c in enumerate(polynomial))[1:] or (0.0,)
-    turns = [root for root in _crossings(slope, 0.0, 1.0) if low < root < high]
-    values = [_value(polynomial, at) for at in (low, high, *turns)]
+    extremes = [root for root in _crossings(slope, 0.0, 1.0) if low < root < high]
+    values = [_value(polynomial, value) for value in (low, high, *extremes)]
     return min(values), max(values)
 
 

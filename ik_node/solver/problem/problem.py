@@ -214,8 +214,8 @@ class Problem:
         if self.avoidance is not None:
             self.near = self.avoidance.nearest(q)
             if self.avoidance.is_contact(self.near):
-                found = [(each.record, each.table) for each in answers]
-                whole = self.avoidance.solve(found, start, q, joints, packed, time_budget, stop)
+                given = [(each.record, each.table) for each in answers]
+                whole = self.avoidance.solve(given, start, q, joints, packed, time_budget, stop)
                 self.near = self.avoidance.nearest(q)
                 answers = [
                     replace(each, record=self.avoidance.record(index, each.record, whole.record))
@@ -346,7 +346,7 @@ class Avoidance:
 
     def solve(
         self,
-        found: Sequence[tuple[Array, Array]],
+        answers: Sequence[tuple[Array, Array]],
         start: Array,
         q: Array,
         joints: Array,
@@ -357,12 +357,12 @@ class Avoidance:
         """
         Solve again without contact, from an answer in contact, q, which is overwritten.
 
-        `found`: record of that answer and constraint table of each chain.
+        `answers`: record of that answer and constraint table of each chain.
         """
         chain = self.whole.chains[0]
-        for rows, (_, table) in zip(self.rows, found, strict=True):
+        for rows, (_, table) in zip(self.rows, answers, strict=True):
             chain.table[rows] = table
-        self.begin([record for record, _ in found], start, q, joints)
+        self.begin([record for record, _ in answers], start, q, joints)
         (answer,) = self.whole.run(q, joints, packed, time_budget, stop)
         return answer
 

@@ -123,7 +123,8 @@ class Stage:
             self._motors = motor_values(robot)
             tree = build_tree(robot.roots, robot.joint_order)
             free = free_values(tree, self._bodies.drawn)
-            names = {tree.names[at] for at in free} | {tree.owner[at][0].name for at in free}
+            names = {tree.names[index] for index in free}
+            names |= {tree.owner[index][0].name for index in free}
             self._virtual = names - {*robot.actuated}
         self._helper = IKRootsHelper(session.source, resolution=SIDES)
         self._size = self._helper.joint_scale
