@@ -4,39 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, product
+from math import hypot
 from typing import Any, NamedTuple
 
 from ik_node.display import Rows, Tabular
 from ik_node.errors import listed
-from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_VELOCITY, RESULT_MISFIT, RESULTS
-from ik_node.solver.problem.chain_problem import null_space, rank_of, zero_of
+from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY, RESULT_MISFIT
+from ik_node.solver.problem.chain_problem import null_space, zero_of
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# The units of a ratio of speeds, in messages.
-UNITS = 'rad or lengths per unit'
 # Disagreements below this are not reported [rad/s or m/s].
 AGREES = 1e-9
 # Components up to which corners are computed.
 MOST_COMPONENTS = 3
+# Excess over a limit, as a share of it, that is rounding.
+SLACK = 1e-9
 
 
-def _part(field: int, side: int, gives: int = 0) -> Any:
-    """Return a property: a view of one side of the rows of a field of the kernel's result."""
+def _part(index: int, gives: int) -> Any:
+    """Return a property: a view of a part of the kernel's result, or None if it was not given."""
 
     def part(state: TransmissionState) -> Array | None:
-        na, rows = state._sizes
-        first = RESULTS + field * rows + side * na
-        return state._numbers[first : first + (rows - na if side else na)]
+        return state._numbers[state._parts[index]] if state._gives & gives else None
 
-    def part_or_none(state: TransmissionState) -> Array | None:
-        return part(state) if state._gives & gives else None
-
-    return property(part_or_none if gives else part)
+    return property(part)
 
 
 class TransmissionState(Tabular):
@@ -84,30 +81,25 @@ class TransmissionState(Tabular):
 
     """
 
-    _accelerations = ('actuator_acceleration', 'joint_acceleration', 'acceleration')
-    __slots__ = ('_gives', '_numbers', '_said', '_sizes', 'q', 'status', *_accelerations)
-
-    actuator_position: Array = _part(0, 0)
-    joint_position: Array = _part(0, 1)
-    actuator_velocity: Array | None = _part(1, 0, GIVES_VELOCITY)
-    joint_velocity: Array | None = _part(1, 1, GIVES_VELOCITY)
-    actuator_effort: Array | None = _part(2, 0, GIVES_EFFORT)
-    joint_effort: Array | None = _part(2, 1, GIVES_EFFORT)
+    # In the order of the kernel's result.
+    actuator_position: Array = _part(0, GIVES_POSITION)
+    joint_position: Array = _part(1, GIVES_POSITION)
+    actuator_velocity: Array | None = _part(2, GIVES_VELOCITY)
+    joint_velocity: Array | None = _part(3, GIVES_VELOCITY)
+    actuator_effort: Array | None = _part(4, GIVES_EFFORT)
+    joint_effort: Array | None = _part(5, GIVES_EFFORT)
+    velocity: Array | None = _part(6, GIVES_VELOCITY)
+    # Those are computed on demand.
+    actuator_acceleration: Array | None = None
+    joint_acceleration: Array | None = None
+    acceleration: Array | None = None
+    _said = ''
 
     def __init__(
-        self, q: Array, status: Status, numbers: Array, sizes: tuple[int, int], gives: int
+        self, q: Array, status: Status, numbers: Array, parts: Sequence[slice], gives: int
     ) -> None:
         self.q, self.status = q, status
-        self._numbers, self._sizes, self._gives, self._said = numbers, sizes, gives, ''
-        self.actuator_acceleration: Array | None = None
-        self.joint_acceleration: Array | None = None
-        self.acceleration: Array | None = None
-
-    @property
-    def velocity(self) -> Array | None:
-        """Return the velocities of all joints, (nq,) [rad/s or m/s]; None if none were given."""
-        first = RESULTS + 3 * self._sizes[1]
-        return self._numbers[first:][: len(self.q)] if self._gives & GIVES_VELOCITY else None
+        self._numbers, self._parts, self._gives = numbers, parts, gives
 
     @property
     def converged(self) -> bool:
@@ -137,8 +129,8 @@ class TransmissionState(Tabular):
         """Return everything in plain types, as for JSON."""
         sides = product(('actuator', 'joint'), ('position', 'velocity', 'effort', 'acceleration'))
         names = ('q', 'velocity', 'acceleration', *map('_'.join, sides))
-        parts = {name: getattr(self, name) for name in names}
-        plain = {name: None if each is None else each.tolist() for name, each in parts.items()}
+        parts = ((name, getattr(self, name)) for name in names)
+        plain = {name: None if part is None else part.tolist() for name, part in parts}
         return {'status': self.status.name, 'message': self.message, **plain}
 
 
@@ -199,29 +191,25 @@ class Singularity:
         It means the same for any number of motors: at 0.01, some joint moves a hundred times as
         fast as the motors that move it, or some motor as the joints.
         """
-        return _nearness(max(self.ratio_1, self.ratio_2))
+        return 1.0 / self.condition
 
     @property
     def condition(self) -> float:
         """Return the reciprocal of `nearness`; infinite in a singularity."""
-        return 1.0 / self.nearness if self.nearness > 0.0 else np.inf
+        return hypot(1.0, max(self.ratio_1, self.ratio_2))
 
     def warning(self, threshold: float, names: Sequence[str], rows: Sequence[str]) -> str:
         """Return what is lost, by names of q and of rows; '' if neither nearness is below."""
         second = (
-            f'near a singularity of type II (joints move by {self.ratio_2:.2g} {UNITS} of the '
-            f'actuators): the actuators lose hold of {_largest(self.lost_2, names)}'
+            f'near a singularity of type II (joints move by {self.ratio_2:.2g} rad or lengths per '
+            f'unit of the actuators): the actuators lose hold of {_largest(self.lost_2, names)}'
         )
         first = (
-            f'near a singularity of type I (actuators move by {self.ratio_1:.2g} {UNITS} of '
-            f'the joint space): {_largest(self.lost_1, rows)} can hardly be moved'
+            f'near a singularity of type I (actuators move by {self.ratio_1:.2g} rad or lengths '
+            f'per unit of the joint space): {_largest(self.lost_1, rows)} can hardly be moved'
         )
         both = ((second, self.ratio_2), (first, self.ratio_1))
-        return '; '.join(text for text, ratio in both if _nearness(ratio) < threshold)
-
-
-def _nearness(ratio: float) -> float:
-    return float(1.0 / np.hypot(1.0, ratio))
+        return '; '.join(text for text, ratio in both if threshold * hypot(1.0, ratio) > 1.0)
 
 
 def _largest(direction: Array, names: Sequence[str]) -> str:
@@ -238,12 +226,10 @@ class Polytope:
 
     Attributes
     ----------
-    upper : ndarray, shape (n,)
-        Largest value of each component; the least one is its negative.
     normals, high : ndarray, shape (m, n), (m,)
         Its faces; a face without limit has infinite bounds.
-    vertices : ndarray, shape (k, n), or None
-        Its corners for up to three components; None = it has more, or is not bounded.
+    reach : ndarray, shape (n,), or None
+        The value of `upper`; None = a linear program finds it.
 
     Examples
     --------
@@ -261,10 +247,42 @@ class Polytope:
 
     """
 
-    upper: Array
     normals: Array
     high: Array
-    vertices: Array | None
+    reach: Array | None = None
+
+    @cached_property
+    def vertices(self) -> Array | None:
+        """Return the corners, (k, n), for up to three components; None = more, or not bounded."""
+        n, bounded = self.normals.shape[1], np.isfinite(self.high)
+        rows, high = self.normals[bounded], self.high[bounded]
+        if n > MOST_COMPONENTS or len(rows) < n:
+            return None
+        chosen = np.array([*combinations(range(len(rows)), n)])
+        sizes = np.linalg.svd(rows[chosen], compute_uv=False)
+        chosen = chosen[sizes[:, -1] > zero_of(sizes)]
+        if not len(chosen):
+            return None
+        signs = np.array([*product((-1.0, 1.0), repeat=n)])
+        sides = (high[chosen][:, None] * signs)[..., None]
+        corners = np.linalg.solve(rows[chosen][:, None], sides).reshape(-1, n)
+        rounding = SLACK * (np.abs(corners) @ np.abs(rows).T)
+        corners = corners[(np.abs(corners @ rows.T) <= high + rounding).all(axis=1)]
+        alike = (corners / max(np.abs(corners).max(initial=0.0), 1e-300)).round(9)
+        return np.asarray(corners[np.unique(alike, axis=0, return_index=True)[1]])
+
+    @cached_property
+    def upper(self) -> Array:
+        """Return the largest value of each component, (n,); the least one is its negative."""
+        if self.reach is not None:
+            return self.reach
+        from scipy.optimize import linprog
+
+        bounded = np.isfinite(self.high)
+        rows, high = self.normals[bounded], self.high[bounded]
+        both = np.vstack([rows, -rows]), np.concatenate([high, high])
+        ends = (linprog(-axis, *both, bounds=(None, None)) for axis in np.eye(rows.shape[1]))
+        return np.array([np.inf if end.status else -end.fun for end in ends])
 
     @property
     def lower(self) -> Array:
@@ -290,7 +308,7 @@ class Polytope:
             size[bound] *= np.min(np.where(along > 0.0, high / along, np.inf), initial=1.0)
         return -size, size
 
-    def contains(self, values: Array, slack: float = 1e-9) -> bool:
+    def contains(self, values: Array, slack: float = SLACK) -> bool:
         """Return True if values are within the limits, up to a share of them."""
         along = np.abs(self.normals @ values)
         return bool((along <= self.high + slack * np.maximum(1.0, along)).all())
@@ -335,50 +353,8 @@ def joint_bounds(ratio: Array, speeds: Array, efforts: Array) -> JointBounds:
         for chosen in combinations(range(m), max(n - len(flat) - 1, 0))
     )
     normals = np.vstack([flat, *(across.T for across in spaces if across.shape[1] == 1)])
-    reach = _support(np.eye(n), ratio, speeds)
-    fastest = _polytope(normals, _support(normals, ratio, speeds), reach)
-    return JointBounds(fastest, _polytope(ratio.T.copy(), efforts))
-
-
-def rank(matrix: Array) -> int:
-    """Return the rank of a matrix, by the rule for all Jacobians."""
-    return rank_of(np.linalg.svd(matrix, compute_uv=False)) if matrix.size else 0
-
-
-def _support(normals: Array, ratio: Array, limits: Array) -> Array:
-    """Return the largest value of each normal over all velocities."""
-    shares = np.abs(normals @ ratio)
+    shares = np.abs(np.vstack([normals, np.eye(n)]) @ ratio)
+    shares[shares <= zero_of(shares.ravel())] = 0.0
     with np.errstate(invalid='ignore'):
-        parts = np.where(shares > zero_of(shares.ravel()), shares * limits, 0.0)
-    return np.asarray(parts.sum(axis=1))
-
-
-def _polytope(normals: Array, high: Array, reach: Array | None = None) -> Polytope:
-    """Return {y: |normals y| <= high}; `reach`: the largest components, if they are known."""
-    n, bounded = normals.shape[1], np.isfinite(high)
-    rows, limits = normals[bounded], high[bounded]
-    corners = None
-    if n <= MOST_COMPONENTS and rank(rows) == n:
-        corners = _corners(rows, limits)
-        reach = np.abs(corners).max(axis=0, initial=0.0)
-    elif reach is None and rank(normals) < n:
-        reach = np.full(n, np.inf)
-    elif reach is None:
-        from scipy.optimize import linprog
-
-        both = np.vstack([rows, -rows]), np.concatenate([limits, limits])
-        ends = [linprog(-axis, *both, bounds=(None, None)) for axis in np.eye(n)]
-        reach = np.array([-end.fun if end.status == 0 else np.inf for end in ends])
-    return Polytope(reach, normals, high, corners)
-
-
-def _corners(rows: Array, high: Array) -> Array:
-    """Return the corners of a bounded {y: |rows y| <= high}."""
-    n = rows.shape[1]
-    signs = np.array([*product((-1.0, 1.0), repeat=n)])
-    chosen = [c for c in map(list, combinations(range(len(rows)), n)) if rank(rows[c]) == n]
-    corners = np.vstack([np.linalg.solve(rows[c], (signs * high[c]).T).T for c in chosen])
-    slack = 1e-9 * np.maximum(1e-12, high)
-    corners = corners[(np.abs(corners @ rows.T) <= high + slack).all(axis=1)]
-    alike = (corners / max(np.abs(corners).max(initial=0.0), 1e-300)).round(9)
-    return np.asarray(corners[np.unique(alike, axis=0, return_index=True)[1]])
+        high = np.nansum(shares * speeds, axis=1)  # 0 * inf does not count
+    return JointBounds(Polytope(normals, high[:-n], high[-n:]), Polytope(ratio.T.copy(), efforts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 from ik_node.display import public_names
@@ -21,7 +22,7 @@ from ik_node.model.tree import Tree
 from ik_node.solver.drive import drive
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, unit_pose, Values
-from ik_node.solver.problem.chain_problem import null_space, TABLE_POSES
+from ik_node.solver.problem.chain_problem import null_space, rank_of, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.redundancy import without_rounding
@@ -29,13 +30,7 @@ from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import misfits_in, STATUSES
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.transmission.state import (
-    joint_bounds,
-    JointBounds,
-    rank,
-    Singularity,
-    TransmissionState,
-)
+from ik_node.transmission.state import joint_bounds, JointBounds, Singularity, TransmissionState
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -305,11 +300,13 @@ class PreparedTransmission:
         self._arrays = made = self._of.arrays().copied()
         view, na, size = made.view, made.na, made.ny if self._inverse else made.na
         own = slice(na, None) if self._inverse else slice(na)
+        ends = np.cumsum([kernel.RESULTS, *3 * [na, made.ny], len(self._q)]).tolist()
+        parts = [slice(*each) for each in pairwise(ends)]
         inputs = (view.value_in[own], view.rate[own], view.effort[own])
         self._inputs = (*inputs, size, bool(self._inverse and made.links))
         self._arguments = (
             *(made.chain.kernels.transmit, made.tables[self._inverse], made.packed),
-            *(made.plan, made.data, made.results, (na, na + made.ny)),
+            *(made.plan, made.data, made.results, parts),
         )
         self._tracked = kernel.GIVES_POSITION | (kernel.JOINT_SPACE if self._inverse else 0)
 
@@ -333,7 +330,7 @@ class PreparedTransmission:
             revision = self._revision
             if self._edits != revision.edits or (revision.lent and self._edits != revision.look()):
                 self._prepare()
-            transmit, joints, packed, plan, data, results, sizes = self._arguments
+            transmit, joints, packed, plan, data, results, parts = self._arguments
             values, rates, efforts, size, has_links = self._inputs
             gives, count = self._tracked, size
             try:
@@ -364,7 +361,7 @@ class PreparedTransmission:
                 self._arrays.chain.refuse(q, TABLE_POSES)
             self._q = q
             self._tracked |= kernel.TRACKED
-            return TransmissionState(q, STATUSES[status], results.copy(), sizes, gives)
+            return TransmissionState(q, STATUSES[status], results.copy(), parts, gives)
 
     def _checked(self, position: Any, *given: Any) -> list[Any]:
         """Return arguments as arrays, or raise the error for a wrong shape or number."""
@@ -860,6 +857,6 @@ def _independent(rows: Array) -> list[int]:
     unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
     chosen: list[int] = []
     for at in range(len(rows)):
-        if rank(unit[[*chosen, at]]) > len(chosen):
+        if rank_of(np.linalg.svd(unit[[*chosen, at]], compute_uv=False)) > len(chosen):
             chosen.append(at)
     return chosen

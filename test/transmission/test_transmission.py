@@ -2,6 +2,7 @@
 
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.solver.status import Status
+from ik_node.transmission.state import joint_bounds
 import numpy as np
 import pytest
 from support.building import Mechanism
@@ -205,6 +206,24 @@ def test_bounds_contain_what_actuators_can_do_and_nothing_else():
         for share in random.uniform(0.0, 1.0, (50, 2)):
             assert polytope.contains(low + share * (high - low))
         assert np.abs(polytope.vertices).max(axis=0) == pytest.approx(polytope.upper)
+
+
+def test_bounds_are_exact_if_motors_are_fewer_weak_or_without_limits():
+    """A flat polytope has its two ends as corners; an actuator of limit 0 leaves a line."""
+    ratio = np.array([[0.3], [0.7], [-0.1]])
+    speeds, efforts = joint_bounds(ratio, np.array([2.0]), np.array([5.0]))
+    assert speeds.upper == pytest.approx([0.6, 1.4, 0.2])
+    assert sorted(speeds.vertices[:, 0]) == pytest.approx([-0.6, 0.6])
+    assert speeds.vertices[:, 1] / speeds.vertices[:, 0] == pytest.approx(7.0 / 3.0)
+    assert efforts.vertices is None
+    assert np.isinf(efforts.upper).all()
+    assert efforts.alone == pytest.approx([5.0 / 0.3, 5.0 / 0.7, 50.0])
+    ratio = np.array([[1.0, 0.3], [0.2, 0.7]])
+    speeds, efforts = joint_bounds(ratio, np.array([0.0, 2.0]), np.array([np.inf, 0.0]))
+    assert np.abs(speeds.vertices) == pytest.approx(np.array([[0.6, 1.4]] * 2))
+    assert efforts.vertices is None
+    assert np.isinf(efforts.upper).all()
+    assert not efforts.contains(np.array((0.1, 0.1)))
 
 
 def free_five_bar():
