@@ -80,9 +80,7 @@ class Constraint(Connector):
         'Weight of the rows among those of equal priority; 0 = takes no part.',
     )
     distance: float = _counted(
-        'distance',
-        at_least_zero,
-        'Target distance of the two origins [m], or the radius of a cylinder.',
+        'distance', at_least_zero, 'Target distance [m] of kinds that have one.'
     )
 
     _default_axes = 'goal'
