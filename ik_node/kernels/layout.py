@@ -226,7 +226,7 @@ class Solve(NamedTuple):
     scaled: Annotated[Floats, 'w', '36', 'an edge times the inverses of its pivots [1]']
     y: Annotated[Floats, 'w', '6 * nb', 'solution of the system [rad, L or multipliers]']
     scratch: Annotated[Floats, 'w', '12', '[any]']
-    dense: Annotated[Floats, 'w', 'nd * nv', 'weighted Jacobian of grouped rows, then basis Q [1]']
+    dense: Annotated[Floats, 'w', 'nd * nv', 'Jacobian of grouped rows, then basis Q [1]']
     share: Annotated[
         Floats,
         'w',
@@ -235,7 +235,6 @@ class Solve(NamedTuple):
         'orthonormal; each with its size [1]',
     ]
     raw: Annotated[Floats, 'w', 'nd', 'unreduced residual of grouped rows [L or rad]']
-    least: Annotated[Floats, 'w', 'nd', 'their part U U^T g that rows can reduce [L or rad]']
     body_frame: Annotated[Floats, 'w', '12 * bodies', 'frame of a body in root [1, L]']
     check_result: Annotated[
         Floats, 'w', '10 * checks', 'distance, normal and nearest points of a pair [L]'

@@ -16,7 +16,7 @@ the same; g' = 0 is where the loops are closed as well as they can be.
 from math import sqrt
 
 from ik_node.kernels.decorators import kernel, rare
-from ik_node.kernels.layout import CON_WEIGHT, Solve
+from ik_node.kernels.layout import Solve
 from ik_node.kernels.orthonormal import orthonormalise, product
 
 # A remainder of a row below this is zero [rad or L per unit].
@@ -24,73 +24,58 @@ NOTHING_LEFT = 1e-12
 
 
 @kernel
-def root_of_weight(s: Solve, r: int) -> float:
-    """Return the square root of a row's weight, the row's factor in least squares."""
-    return sqrt(max(s.weight[r], 1e-12)) if s.constraints[r // 6, CON_WEIGHT] > 0.0 else 0.0
-
-
-@kernel
 def gather_rows(s: Solve, first: int, last: int) -> None:
-    """Write a group's weighted Jacobian rows to `dense`, and mark all as dependent."""
+    """Write a group's Jacobian rows to `dense`, and mark all as dependent."""
     for d in range(first, last):
         row, r = s.dense[d * s.nv :], s.dense_row[d]
-        c, root = r // 6, root_of_weight(s, r)
         s.implied[r] = 1
         for v in range(s.nv):
             row[v] = 0.0
-        for t in range(s.slot0[c], s.slot0[c + 1]):
-            row[s.slot_var[t]] = root * s.jac[6 * t + r % 6]
+        for t in range(s.slot0[r // 6], s.slot0[r // 6 + 1]):
+            row[s.slot_var[t]] = s.jac[6 * t + r % 6]
 
 
-@kernel
-def choose_rows(s: Solve, g: int, first: int, last: int) -> int:
+@rare
+def choose_independent_rows(s: Solve) -> None:
     """
-    Choose independent rows of a group by Gram and Schmidt's method; return the end of their list.
+    Choose independent rows of every group at the present Jacobian by Gram and Schmidt's method.
 
     The largest remaining row is chosen first. The number of rows is the rank of the group. More
     are chosen while more than the group's slack is left of a row: away from the closed
     configuration no row is redundant.
     """
-    nv, nd, end = s.nv, s.nd, first
-    while end < last:
-        best, largest = -1, 0.0
-        for d in range(first, last):
-            row = s.dense[d * nv :]
-            square = product(row, row, nv) if s.implied[s.dense_row[d]] == 1 else 0.0
-            if square > largest:
-                best, largest = d, square
-        length = sqrt(largest)
-        enough = end - first >= s.group_rank[g]
-        if best < 0 or length <= NOTHING_LEFT or (enough and length <= s.group_slack[g]):
-            break
-        s.chosen[end] = best
-        s.implied[s.dense_row[best]] = 0
-        basis, column = s.dense[best * nv :], s.share[end * (nd + 1) :]
-        for d in range(nd):
-            column[d] = 0.0
-        column[best], column[nd] = length, 1.0
-        for v in range(nv):
-            basis[v] /= length
-        for d in range(first, last):
-            if s.implied[s.dense_row[d]] == 1:
-                row = s.dense[d * nv :]
-                column[d] = product(row, basis, nv)
-                for v in range(nv):
-                    row[v] -= column[d] * basis[v]
-        end += 1
-    return end
-
-
-@rare
-def choose_independent_rows(s: Solve) -> None:
-    """Choose the independent rows of every group at the present Jacobian."""
+    nv, nd = s.nv, s.nd
     for g in range(s.groups):
-        first, last = s.group0[g], s.group0[g + 1]
+        first, last, end = s.group0[g], s.group0[g + 1], s.group0[g]
         gather_rows(s, first, last)
-        end = choose_rows(s, g, first, last)
+        while end < last:
+            best, largest = -1, 0.0
+            for d in range(first, last):
+                row = s.dense[d * nv :]
+                square = product(row, row, nv) if s.implied[s.dense_row[d]] == 1 else 0.0
+                if square > largest:
+                    best, largest = d, square
+            length = sqrt(largest)
+            enough = end - first >= s.group_rank[g]
+            if length <= NOTHING_LEFT or (enough and length <= s.group_slack[g]):
+                break
+            s.chosen[end] = best
+            s.implied[s.dense_row[best]] = 0
+            basis, column = s.dense[best * nv :], s.share[end * (nd + 1) :]
+            for d in range(nd):
+                column[d] = 0.0
+            column[best], column[nd] = length, 1.0
+            for v in range(nv):
+                basis[v] /= length
+            for d in range(first, last):
+                if s.implied[s.dense_row[d]] == 1:
+                    row = s.dense[d * nv :]
+                    column[d] = product(row, basis, nv)
+                    for v in range(nv):
+                        row[v] -= column[d] * basis[v]
+            end += 1
         s.chosen_end[g] = end
-        columns = s.share[first * (s.nd + 1) :]
-        orthonormalise(columns, end - first, s.nd, s.nd + 1, 0.0)
+        orthonormalise(s.share[first * (nd + 1) :], end - first, nd, nd + 1, 0.0)
 
 
 @kernel
@@ -110,15 +95,11 @@ def reduce_rows(s: Solve) -> None:
     for g in range(s.groups):
         first, last, end = s.group0[g], s.group0[g + 1], s.chosen_end[g]
         for d in range(first, last):
-            s.least[d] = 0.0
             s.trial[s.dense_row[d]] = 0.0
         for t in range(first, end):
             column, along = s.share[t * (s.nd + 1) :], 0.0
             for d in range(first, last):
-                along += column[d] * root_of_weight(s, s.dense_row[d]) * s.raw[d]
-            for d in range(first, last):
-                s.least[d] += along * column[d]
-        for t in range(first, end):
-            d = s.chosen[t]
-            r = s.dense_row[d]
-            s.trial[r] = s.least[d] / root_of_weight(s, r)
+                along += column[d] * s.raw[d]
+            for chosen in range(first, end):
+                d = s.chosen[chosen]
+                s.trial[s.dense_row[d]] += along * column[d]
