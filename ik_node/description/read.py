@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ik_node.description.description import apply_loops, Description, LoopSet
-from ik_node.description.digits import note_suspicious_values, read_angles, rounding_of
+from ik_node.description.digits import read_digits
+from ik_node.description.doubts import note_suspicious_values
 from ik_node.description.files import found_by_name, KINDS, robots_in_folder, similar_file
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
 from ik_node.description.loops.couplings import note_unread, read_mimic_elsewhere
@@ -161,8 +162,7 @@ def _read(document: XmlDocument, exact_angles: bool) -> Description:
             f'this format is not supported; allowed: <{"> <".join(READERS)}>',
             UnsupportedElementError,
         )
-    rounding = rounding_of(document.root)
-    rounded_angles, notes = read_angles(document.root, exact_angles)
+    rounding, rounded_angles, notes = read_digits(document.root, exact_angles)
     reader, loop_readers = READERS[tag]
     description = reader(document)
     description.rounding = rounding

@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import fromstring
 
-from ik_node.description.digits import rounding_of
+from ik_node.description.digits import read_digits
 from ik_node.description.read import read_description
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_other_yaml_files_are_not_noted(tmp_path, text):
 )
 def test_rounding_error_of_degrees_is_in_radians(text, degrees):
     """Half a unit of the third decimal: of a degree, or of a radian."""
-    length, angle = rounding_of(fromstring(text))
+    (length, angle), _, _ = read_digits(fromstring(text), exact=False)
     assert length == 0.0
     unit = np.pi / 180 if degrees else 1.0
     assert 0.9 * 0.0005 * unit < angle < 1.5 * 0.0005 * unit

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ik_node.description.description import CouplingRule, Loop, LoopFrame, LoopSet
-from ik_node.description.digits import ANGLE_DECIMALS, exact_angle, note_degrees
+from ik_node.description.digits import ANGLE_DECIMALS, exact_angle
+from ik_node.description.doubts import note_degrees
 from ik_node.description.yaml_document import Checked
 from ik_node.errors import shown
 from ik_node.model.constraint import CLOSURE_TYPES
