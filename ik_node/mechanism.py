@@ -696,7 +696,8 @@ class Mechanism:
     @property
     def rounding(self) -> float:
         """Return the largest disagreement of redundant rows of closures [m or rad]."""
-        return max((each.largest for each in self.redundancies), default=0.0)
+        gaps = [pair for each in self.redundancies for pair in each.misfit.values()]
+        return max(map(max, gaps), default=0.0)
 
     # -- output
 

@@ -64,13 +64,12 @@ def conditioning(
     held = [
         row for row in range(int(ends[-1])) if row not in of_goal or row in {*turns} - {*target}
     ]
-    slack = max((each.slack for each in chain.redundancies), default=0.0)
     found: list[Array] = [np.zeros(0)]
     for first in range(0, len(q), _TOGETHER):
         jacobians = np.array(
             [chain.linearise_by_size(one, table.rows, packed)[1] for one in q[first:][:_TOGETHER]]
         )[:, :, free]
-        found.append(_ratios(jacobians[:, held], jacobians[:, target], drives, slack))
+        found.append(_ratios(jacobians[:, held], jacobians[:, target], drives, chain.slack))
     return np.concatenate(found)
 
 

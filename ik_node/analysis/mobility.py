@@ -13,7 +13,6 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import rank_of, zero_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.redundancy import without_rounding
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import NDArray
@@ -251,7 +250,7 @@ def mobility_of(
     place = {name: index for index, name in enumerate(closure_order)}
     requests = closure_requests(tree)
     requests.sort(key=lambda request: place.get(request.name, len(place)))
-    problem, options = Problem(tree, requests), SolverOptions()
+    problem, options = Problem(tree, requests, redundancies=solver.redundancies), SolverOptions()
     problem.refresh(options)
     table = JointTable(tree)
     # Without limits the columns of every unlocked ball joint are rotations about the axes of its
@@ -261,23 +260,20 @@ def mobility_of(
     if q is None:
         q = np.array([joint._dof_values[dof] for joint, dof in tree.owner])
     loops = []
-    redundancies = {frozenset(each.closures): each for each in solver.redundancies}
     for chain in problem.chains:
-        _, jacobian, _ = chain.linearise(q, rows, options.packed())
+        moves = free[chain.flat.var_q]
         _, by_size, _ = chain.linearise_by_size(q, rows, options.packed())
-        redundancy = redundancies.get(frozenset(chain.names.constraints))
-        jacobian = jacobian[:, free[chain.flat.var_q]]
-        by_size = without_rounding(by_size, free[chain.flat.var_q], redundancy)
-        if redundancy is not None:
-            columns = chain.flat.units[free[chain.flat.var_q]]
-            jacobian = by_size * chain.flat.row_units[:, None] / columns
+        by_size = by_size[:, moves]
+        if chain.slack > 0.0:
+            left, values, right = np.linalg.svd(by_size, full_matrices=False)
+            by_size = left * np.where(values > chain.slack, values, 0.0) @ right
         moved = set(chain.flat.var_q.tolist())
         moved |= {follower for follower, master in table.masters.items() if master in moved}
         loops.append(
             _Loops(
                 tuple(tree.names[index] for index in sorted(moved)),
                 tuple(zip(chain.names.constraints, chain.flat.row_counts, strict=True)),
-                jacobian,
+                by_size * chain.flat.row_units[:, None] / chain.flat.units[moves],
                 by_size,
             )
         )

@@ -22,7 +22,6 @@ from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.problem.chain_problem import null_space
 from ik_node.solver.problem.joint_table import FAR, JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.redundancy import without_rounding
 import numpy as np
 from numpy.typing import NDArray
 
@@ -77,10 +76,9 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
     """Return the indices in q that no motion in the null space of the loops moves, and why."""
     solver = Solver(robot, SolverOptions())
     tree, options = solver.tree, solver.options
-    problem = Problem(tree, closure_requests(tree))
+    problem = Problem(tree, closure_requests(tree), redundancies=robot.redundancies)
     problem.refresh(options)
     rows = table.without_limits(table.rows)
-    redundancies = {frozenset(each.closures): each for each in robot.redundancies}
     held: dict[int, str] = {}
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise_by_size(robot.q, rows, options.packed())
@@ -88,9 +86,7 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
         free = [index for index, place in enumerate(places) if place not in fixed]
         if not free:
             continue
-        known = redundancies.get(frozenset(chain.names.constraints))
-        chosen = np.isin(np.arange(len(places)), free)
-        motions = null_space(without_rounding(jacobian, chosen, known))
+        motions = null_space(jacobian[:, free], chain.slack)
         parts = np.max(np.abs(motions), axis=1, initial=0.0)
         still = [places[index] for index, most in zip(free, parts, strict=True) if most < NONE]
         held.update(dict.fromkeys(still, 'loops'))

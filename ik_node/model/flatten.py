@@ -22,7 +22,7 @@ from ik_node.kernels.layout import (
 from ik_node.model.chains import Chain, characteristic_length, Support, with_ancestors
 from ik_node.model.elimination import plan_elimination, starts
 from ik_node.model.frame import Frame
-from ik_node.model.redundancy import MARGIN, Redundancy
+from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
 from ik_node.model.tree import Column, FREE, Tree
 import numpy as np
@@ -365,5 +365,5 @@ def _groups(
         'group0': starts(len(own) for own in rows),
         'group_rank': [redundancy.rank for redundancy in redundancies],
         'dense_row': [row for own in rows for row in own],
-        'group_slack': [MARGIN * redundancy.slack for redundancy in redundancies],
+        'group_slack': [redundancy.slack for redundancy in redundancies],
     }

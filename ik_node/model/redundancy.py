@@ -7,10 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from statistics import median
 
-# Safety factor on the measured deviations: they were sampled at some configurations and may be
-# larger at others.
-MARGIN = 4.0
-
 
 @dataclass(frozen=True)
 class Redundancy:
@@ -21,34 +17,29 @@ class Redundancy:
     """
 
     rank: int  # Number of independent rows
-    # Largest measured deviation between a redundant row and the rows that imply it, [rad] or
-    # characteristic lengths per unit of motion
+    # Largest deviation between a redundant row and the rows that imply it, [rad] or characteristic
+    # lengths per unit of motion: a singular value up to this counts as zero
     slack: float
     # Closure -> its largest residuals [m], [rad] at configurations where the loops are closed as
     # well as their rounded geometry allows
     misfit: Mapping[str, tuple[float, float]]
-    # Closure -> the residuals [m], [rad] that the digits of the description explain; 0 for a
+    # Closure -> the residuals [m], [rad] that it may have in addition to its tolerance; 0 for a
     # closure with a tolerance of its own, which is all that counts
-    explained: Mapping[str, tuple[float, float]]
-
-    @property
-    def closures(self) -> tuple[str, ...]:
-        """Return the names of all closures of the chain."""
-        return tuple(self.misfit)
-
-    @property
-    def largest(self) -> float:
-        """Return the largest number in `misfit` [m or rad]."""
-        return max(max(pair) for pair in self.misfit.values())
-
-    def allowance(self, name: str) -> tuple[float, float]:
-        """Return the residuals [m], [rad] that a closure may have in addition to its tolerance."""
-        (position, orientation), limit = self.misfit[name], self.explained[name]
-        return min(MARGIN * position, limit[0]), min(MARGIN * orientation, limit[1])
+    allowance: Mapping[str, tuple[float, float]]
 
 
 # Fewest decimals of a rounded number. People write shorter ones, which are exact.
 FEWEST_DECIMALS = 3
+
+
+def digits_of(text: str) -> tuple[int, int]:
+    """Return how many decimals and digits a number has, as written; (0, 0) without decimals."""
+    try:
+        _, digits, exponent = Decimal(text).as_tuple()
+    except InvalidOperation:
+        return 0, 0  # The reader of the format says what is wrong.
+    rounded = isinstance(exponent, int) and exponent < 0 and '_' not in text
+    return (-int(exponent), len(digits)) if rounded else (0, 0)
 
 
 def rounding_error(numbers: Iterable[str], count: int, fewest: int = FEWEST_DECIMALS) -> float:
@@ -64,21 +55,14 @@ def rounding_error(numbers: Iterable[str], count: int, fewest: int = FEWEST_DECI
     one whose zeros at the end are left out.
 
     """
-    digits = []
-    for text in numbers:
-        try:
-            _, all_digits, exponent = Decimal(text).as_tuple()
-        except InvalidOperation:
-            continue  # the reader of the format says what is wrong
-        if isinstance(exponent, int) and exponent < 0:
-            digits.append((-exponent, len(all_digits)))
+    digits = [each for each in map(digits_of, numbers) if each[0]]
     rounded = [each for each in digits if each[0] >= fewest and max(each) >= FEWEST_DECIMALS]
     if not rounded:
         return 0.0
-    usual = [median(each) for each in zip(*rounded, strict=True)]
+    usual, size = (median(each) for each in zip(*rounded, strict=True))
     square = sum(
-        (0.5 * 10.0 ** -(decimals if significant >= usual[1] else max(decimals, usual[0]))) ** 2
+        (0.5 * 10.0 ** -(decimals if significant >= size else max(decimals, usual))) ** 2
         for decimals, significant in digits
-        if decimals >= fewest or significant >= max(usual[1], FEWEST_DECIMALS)
+        if decimals >= fewest or significant >= max(size, FEWEST_DECIMALS)
     )
     return float((square / count) ** 0.5)

@@ -200,7 +200,7 @@ def loop_limits(robot: Robot) -> dict[str, float]:
     result = robot.assembly
     if result is None:
         return {}
-    loose = {name: each.allowance(name) for each in robot.redundancies for name in each.misfit}
+    loose = {k: pair for each in robot.redundancies for k, pair in each.allowance.items()}
     limits = {}
     for name, residual in result.closure_errors.items():
         # A sum of joints has a row, but no closure.

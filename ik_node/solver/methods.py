@@ -26,10 +26,10 @@ from ik_node.model.request import requests_of
 from ik_node.model.rotation import quat_multiply, quat_to_rotation_vector, rotation_vector_to_quat
 from ik_node.model.tree import Tree
 from ik_node.solver.options import COST_METHODS, METHODS, SolverOptions
-from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
+from ik_node.solver.problem.chain_problem import ChainProblem, Configuration, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.workspace import Configuration, Workspace
+from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 import numpy as np
@@ -77,8 +77,8 @@ class Run(Configuration):
         self._stop, self._ends = stop, ends
         if options.method in ('ccd', *COST_METHODS):
             joints = JointTable.without_free_balls(joints)
-        flat, workspace = chain.flat, Workspace(*chain.arrays)
-        super().__init__(flat, workspace, chain.kernels, q, joints, options.packed())
+        super().__init__(chain, q, joints, options.packed())
+        flat, workspace = self.flat, self.workspace
         if not self.usable:
             chain.refuse(q, TABLE_POSES)
         self.lower, self.upper = workspace.lower, workspace.upper

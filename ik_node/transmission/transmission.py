@@ -25,7 +25,6 @@ from ik_node.solver.pose import names_in, unit_pose, Values
 from ik_node.solver.problem.chain_problem import null_space, rank_of, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.redundancy import without_rounding
 from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import misfits_in, STATUSES
 from ik_node.solver.solver import Solver
@@ -195,8 +194,7 @@ class Arrays:
         free = JointTable.movable(joints)[flat.var_q]
         _, jacobian, _ = self.chain.linearise_by_size(q, joints, self.packed)
         jacobian = jacobian[flat.rows < 6 * self.loop_count]
-        redundancy = next(iter(self.chain.redundancies), None)
-        basis = null_space(without_rounding(jacobian, free, redundancy))
+        basis = null_space(jacobian[:, free], self.chain.slack)
         motions = np.zeros((len(q), basis.shape[1]))
         motions[flat.var_q[free]] = basis * flat.units[free, None]
         for follower, master, polynomial in self._table.followers:

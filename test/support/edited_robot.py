@@ -463,7 +463,7 @@ class EditedRobot:
         assert there.coupling_gap(rounded=16.0 * np.finfo(float).eps) <= 1e-12
         met = {n: self.met(n, error) for n, error in errors.items()}
         # Rows that imply each other up to rounding may stay open by what they disagree.
-        loose = {n: r.allowance(n) for r in self.solver.redundancies for n in r.closures}
+        loose = {n: pair for r in self.solver.redundancies for n, pair in r.allowance.items()}
         allowed = {
             n: self.met(n, np.maximum(np.subtract(error, loose.get(n, (0.0, 0.0))), 0.0))
             for n, error in errors.items()

@@ -12,10 +12,11 @@ from ik_node.kernels import layout
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.kinds import KIND_FRAME
 from ik_node.kernels.layout import begin_of, make_workspace
+from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.out_of_reach import ORIENTATION, POSITION, ROUNDING
 from ik_node.model.chains import Chain, characteristic_length, Support
 from ik_node.model.flatten import FlatBodies, FlatChain, flatten, NO_BODIES
-from ik_node.model.redundancy import MARGIN, Redundancy
+from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
 from ik_node.model.rotation import quat_to_matrix
 from ik_node.model.tree import Tree
@@ -184,14 +185,15 @@ class ChainProblem:
 
         They do not depend on the size of the mechanism, so that ranks are decided by them.
         """
-        workspace = Workspace.of(self.flat)
-        workspace.constraints[:] = np.ravel(self.table if table is None else table)
-        kernels = bind_chain(self.flat, self.requests, *workspace.arrays[2:])
-        kernels.linearise(q.copy(), joints, packed)
-        rows, dense = workspace.residual[self.flat.rows], self.flat.dense(workspace.jac)
-        inside = self.flat.one_sided & (rows <= 0.0)
-        rows[inside], dense[inside] = 0.0, 0.0
-        return rows, dense, workspace.error.copy()
+        own = self.with_own_workspace()
+        own.table[:] = self.table if table is None else table
+        here = Configuration(own, q.copy(), joints, packed)
+        return here.residual, here.analytic_jacobian(), here.errors.ravel().copy()
+
+    @property
+    def slack(self) -> float:
+        """Return the largest singular value of the Jacobian that can be rounding of numbers."""
+        return max((each.slack for each in self.redundancies), default=0.0)
 
     def motions(
         self, q: Array, joints: Array, packed: Array, share: float = RANK_TOLERANCE
@@ -203,8 +205,7 @@ class ChainProblem:
         """
         _, jacobian, _ = self.linearise_by_size(q, joints, packed)
         free = joints[layout.JOINT_WINDOW, self.flat.var_q] > 0.0
-        slack = max((MARGIN * each.slack for each in self.redundancies), default=0.0)
-        found = null_space(jacobian[:, free], slack, share)
+        found = null_space(jacobian[:, free], self.slack, share)
         motions = np.zeros((len(free), found.shape[1]))
         motions[free] = found
         return motions
@@ -260,12 +261,52 @@ class ChainProblem:
             _, jacobian, _ = evaluate(near, joints, packed, table)
             values = np.linalg.svd(jacobian[:, free], compute_uv=False)
             if size > 0.0 and values.size:
-                slack = max((each.slack for each in self.redundancies), default=0.0)
-                rank = max(rank, rank_of(values, slack))
+                rank = max(rank, rank_of(values, self.slack))
         if rank == 0:
             return 1.0
         smallest = values[rank - 1]
         return float(values[0] / smallest) if smallest > 1e-15 * values[0] else float('inf')
+
+
+class Configuration:
+    """
+    A chain at a configuration that steps move, in the workspace of the chain.
+
+    `x` (nv,) are the variables [rad or L], `errors` (nc, 2) the residual norms of every constraint
+    [m], [rad]. `usable` is False if the kernels refuse the start q (nq,) [rad or m].
+    """
+
+    def __init__(self, chain: ChainProblem, q: Array, joints: Array, packed: Array) -> None:
+        self.flat, self.workspace = chain.flat, Workspace(*chain.arrays)
+        self._kernels = chain.kernels
+        self.q, self.packed = q, packed.copy()
+        # Without restarts the kernel does not wrap angles around from one bound to the other.
+        self.packed[RESTARTS] = 0.0
+        self._arguments = (q, joints, self.packed)
+        self.x, self._step = self.workspace.x, self.workspace.step
+        self.errors: Array = self.workspace.error.reshape(-1, 2)
+        self.usable = self._kernels.linearise(*self._arguments) != now.STATUS_REFUSED
+
+    @property
+    def residual(self) -> Array:
+        """Return the residual r, shape (nr,) [L or rad]; 0 for a limit that is kept."""
+        rows = self.workspace.residual[self.flat.rows]
+        return np.asarray(np.where(self.flat.one_sided, np.maximum(rows, 0.0), rows))
+
+    def analytic_jacobian(self) -> Array:
+        """Return the Jacobian dr/dx computed by the kernel, shape (nr, nv)."""
+        kept = self.flat.one_sided & (self.workspace.residual[self.flat.rows] <= 0.0)
+        return np.where(kept[:, None], 0.0, self.flat.dense(self.workspace.jac))
+
+    def step_by(self, step: Array | float) -> None:
+        """Take a step, shape (nv,) [rad or L], clamped to the bounds."""
+        self._step[:] = step
+        self._kernels.external_step(*self._arguments)
+
+    def go_to(self, x: Array) -> None:
+        """Set the variables, shape (nv,) [rad or L], clamped to the bounds."""
+        self.x[:] = x
+        self.step_by(0.0)
 
 
 def zero_of(

@@ -163,7 +163,7 @@ class Problem:
             row[layout.CON_TRANSLATION_MISFIT], row[layout.CON_ROTATION_MISFIT] = 0.0, 0.0
             for redundancy in chain.redundancies:
                 if not request.is_goal and request.name in redundancy.misfit:
-                    limit = redundancy.allowance(request.name)
+                    limit = redundancy.allowance[request.name]
                     row[layout.CON_TRANSLATION_MISFIT], row[layout.CON_ROTATION_MISFIT] = limit
         if self.avoidance is not None:
             self.avoidance.refresh(options)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_ROWS, JOINT_UPPER, JOINT_WINDOW
-from ik_node.model.redundancy import MARGIN, Redundancy, rounding_error
-from ik_node.native import bind
+from ik_node.model.redundancy import Redundancy, rounding_error
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.chain_problem import ChainProblem, Configuration
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.workspace import Configuration, Workspace
+from ik_node.solver.problem.workspace import Workspace
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,10 +30,10 @@ STIFF = 2.0 * COARSE
 NEARLY_SINGULAR = 0.2
 # Length of a step of a walk [rad or L], steps per direction, and number of walks.
 STEP, STEPS, WALKS = 0.15, 12, 3
-# If closing the loops moves a variable farther than this, it led elsewhere [rad or L].
-NEAR = 0.5
 # Most steps to close the loops after a step of a walk, and from where the solver left them.
 CORRECTIONS, CLOSINGS = 8, 60
+# Safety factor on the measured deviations, which may be larger at other configurations.
+MARGIN = 4.0
 # Random starts with which the solver closes the loops before the search.
 CLOSING_STARTS = 6
 
@@ -48,11 +47,9 @@ class _Walker(Configuration):
     """
 
     def __init__(self, chain: ChainProblem, q: Array, packed: Array) -> None:
-        workspace = Workspace.of(chain.flat)
-        workspace.constraints[:] = np.ravel(chain.table)
         joints = np.zeros((JOINT_ROWS, len(q)))
         joints[JOINT_LOWER], joints[[JOINT_UPPER, JOINT_WINDOW]] = -np.inf, np.inf
-        super().__init__(chain.flat, workspace, bind(*workspace.arrays), q.copy(), joints, packed)
+        super().__init__(chain.with_own_workspace(), q.copy(), joints, packed)
 
     def rank(self) -> int:
         """Return the number of directions that are no candidates for redundancy."""
@@ -95,7 +92,6 @@ class _Walker(Configuration):
                         break  # beyond a singularity there are other branches
                     yield
                     across = self.directions[rank:].T
-        self.go_to(home)
 
 
 def _explained_gaps(chain: ChainProblem) -> Array:
@@ -121,31 +117,42 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
     """
     Return the chains of closures whose rows are redundant up to rounding.
 
-    The loops are closed from the joints' zero without limits, so that the result depends on the
-    frames, closures and couplings alone, or else from the configuration q (nq,) [rad or m].
+    `q` (nq,): configuration from which the loops can be closed [rad or m].
     """
-    options = SolverOptions(restarts=CLOSING_STARTS)
+    found = (_find(chain, table, q) for chain in loops.chains)
+    return tuple(each for each in found if each is not None)
+
+
+def _closed(chain: ChainProblem, limits: Array, table: JointTable, q: Array) -> _Walker | None:
+    """
+    Return a chain with loops that are open by no more than the limits; None if they stay open.
+
+    They are closed from the joints' zero without limits, so that the result depends on the frames,
+    closures and couplings alone, or else from the configuration q.
+    """
+    packed = SolverOptions(restarts=CLOSING_STARTS).packed()
     rows = table.without_limits(table.without_preferences(table.rows))
     rows = table.with_window(rows, slice(None), np.inf)
-    found: list[tuple[Redundancy, ...] | None] = [None] * len(loops.chains)
     for start in (np.zeros_like(q), q.copy()):
         table.follow(start)
-        for solved in (False, True):
-            if solved and None in found:
-                loops.run(start, rows, options.packed(), 0.0)
-            found = [
-                find_redundancy(chain, start, options.packed()) if each is None else each
-                for chain, each in zip(loops.chains, found, strict=True)
-            ]
-    return tuple(each for own in found for each in own or ())
+        for is_solved in (False, True):
+            if is_solved:
+                chain.solve(start, rows, packed)
+            walker = _Walker(chain, start, packed)
+            if not walker.usable:
+                return None
+            walker.close(walker.rank(), CLOSINGS)
+            if np.all(walker.errors <= limits) or np.abs(walker.residual).max() <= COARSE:
+                return walker
+    return None
 
 
-def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> tuple[Redundancy, ...] | None:
+def _find(chain: ChainProblem, table: JointTable, q: Array) -> Redundancy | None:
     """
-    Return the redundancy of a chain's closures up to rounding, near a configuration q (nq,).
+    Return the redundancy of a chain's closures up to rounding.
 
-    There is none if the rows are independent, or redundant without any deviation. The result is
-    None if the loops are open at q.
+    There is none if the rows are independent, or redundant without any deviation, or if the loops
+    cannot be closed.
 
     At a single configuration rounding cannot be told from a stiff direction or a singular pose:
     all of them give a small singular value. Therefore the mechanism is moved along the candidate
@@ -158,14 +165,11 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> tuple[Redun
     soon as the loop moves.
     """
     if not sum(chain.flat.row_counts) or not len(chain.flat.var_q):
-        return ()
-    walker = _Walker(chain, q, packed)
-    if not walker.usable:
-        return ()
+        return None
     explained = _explained_gaps(chain)
     limits = np.maximum(explained, chain.tolerances)
-    walker.close(walker.rank(), CLOSINGS)
-    if np.any(walker.errors > limits) and np.abs(walker.residual).max() > COARSE:
+    walker = _closed(chain, limits, table, q)
+    if walker is None:
         return None
     random = np.random.default_rng(0)
     home = walker.x.copy()
@@ -181,32 +185,14 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> tuple[Redun
             slack = max(slack, stiffness, np.abs(walker.residual).max())
             misfit = np.maximum(misfit, walker.errors)
             if seen == 1 and slack <= LEAST:
-                return ()
+                return None
         else:
             if seen > 1:
                 own = [getattr(each.source, 'tolerance', None) is None for each in chain.requests]
+                allowance = np.minimum(MARGIN * misfit, explained * np.array(own)[:, None])
                 by_name = (
                     dict(zip(chain.names.constraints, map(tuple, pairs.tolist()), strict=True))
-                    for pairs in (misfit, explained * np.array(own)[:, None])
+                    for pairs in (misfit, allowance)
                 )
-                return (Redundancy(rank, slack, *by_name),)
-    return ()
-
-
-def without_rounding(
-    jacobian: Array, free: NDArray[np.bool_], redundancy: Redundancy | None
-) -> Array:
-    """
-    Return the columns of free values of a chain's Jacobian whose rank is not raised by rounding.
-
-    `jacobian` (nr, nv) is that of the closures; `free` (nv,) is True for each value that may move.
-    The singular values that rounding causes are zero in the result.
-    """
-    if redundancy is None:
-        return jacobian[:, free]
-    left, values, right = np.linalg.svd(jacobian, full_matrices=False)
-    # As in the kernels: in another assembly the same rows may be independent.
-    values[redundancy.rank :] *= values[redundancy.rank :] > MARGIN * redundancy.slack
-    left, values, right = np.linalg.svd((left * values @ right)[:, free], full_matrices=False)
-    values[values <= redundancy.slack] = 0.0
-    return np.asarray(left * values @ right)
+                return Redundancy(rank, MARGIN * slack, *by_name)
+    return None

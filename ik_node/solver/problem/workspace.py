@@ -9,8 +9,6 @@ from typing import Any
 from ik_node.kernels import layout
 from ik_node.kernels.fields import length_of
 from ik_node.kernels.layout import make_workspace
-from ik_node.kernels.options import RESTARTS
-from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.user_rows import FUNCTION, RESIDUAL
 from ik_node.model.flatten import FlatChain
 from ik_node.model.request import Request
@@ -52,49 +50,6 @@ class Workspace:
         array, length, _ = self._table.FIELDS[name]
         stored = self.arrays[self._table.PACKED.index(array)]
         return stored[begin : begin + length_of(length, self._words)]
-
-
-class Configuration:
-    """
-    A chain at a configuration that steps move, in a workspace.
-
-    `x` (nv,) are the variables [rad or L], `errors` (nc, 2) the residual norms of every constraint
-    [m], [rad]. `usable` is False if the kernels refuse the start q (nq,) [rad or m].
-    """
-
-    def __init__(
-        self, flat: FlatChain, workspace: Workspace, kernels: BoundKernels, *arguments: Array
-    ) -> None:
-        q, joints, packed = arguments
-        self.q, self.packed = q, packed.copy()
-        # Without restarts the kernel does not wrap angles around from one bound to the other.
-        self.packed[RESTARTS] = 0.0
-        self.flat, self.workspace, self._kernels = flat, workspace, kernels
-        self._arguments = (q, joints, self.packed)
-        self.x, self._step = workspace.x, workspace.step
-        self.errors: Array = workspace.error.reshape(-1, 2)
-        self.usable = kernels.linearise(*self._arguments) != STATUS_REFUSED
-
-    @property
-    def residual(self) -> Array:
-        """Return the residual r, shape (nr,) [L or rad]; 0 for a limit that is kept."""
-        rows = self.workspace.residual[self.flat.rows]
-        return np.asarray(np.where(self.flat.one_sided, np.maximum(rows, 0.0), rows))
-
-    def analytic_jacobian(self) -> Array:
-        """Return the Jacobian dr/dx computed by the kernel, shape (nr, nv)."""
-        kept = self.flat.one_sided & (self.workspace.residual[self.flat.rows] <= 0.0)
-        return np.where(kept[:, None], 0.0, self.flat.dense(self.workspace.jac))
-
-    def step_by(self, step: Array | float) -> None:
-        """Take a step, shape (nv,) [rad or L], clamped to the bounds."""
-        self._step[:] = step
-        self._kernels.external_step(*self._arguments)
-
-    def go_to(self, x: Array) -> None:
-        """Set the variables, shape (nv,) [rad or L], clamped to the bounds."""
-        self.x[:] = x
-        self.step_by(0.0)
 
 
 # -- the functions of goals of users, as the kernels of a chain call them
