@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.errors import PlanError, ShapeError
-from ik_node.model.given import numbers
+from ik_node.model.given import finite, numbers
+from ik_node.model.rotation import TURN
 from ik_node.solver.pose import Values
 from ik_node.transmission.state import TransmissionState
 from ik_node.transmission.transmission import Transmission
@@ -22,13 +23,8 @@ START_TOLERANCE = 0.01
 SHORTEST = 1e-4
 # Shares of the way between two points at which the loops are examined.
 BETWEEN = (0.5, 0.25, 0.75)
-# Step of the differences of velocities that give accelerations [s], and as a share of the time to
-# the next point.
-DIFFERENCE, SHARE_OF_SPAN = 1e-3, 0.2
-# A whole turn [rad], and the share of it by which half a turn may be rounded, as in
-# joint_trajectory_controller.
-TURN, HALF_TURN = 2.0 * np.pi, 1e-9
-MOST_POINTS = 20_000
+# Share of a turn by which half a turn may be rounded, as in joint_trajectory_controller.
+HALF_TURN = 1e-9
 # Allowed excess over a limit, for rounding.
 SLACK = 1e-6
 
@@ -65,13 +61,8 @@ class ActuatorPlan:
     given: NDArray[np.bool_]
 
 
-class _Point(NamedTuple):
-    time: float
-    position: Array
-    velocity: Array
-    acceleration: Array
-    effort: Array | None
-    q: Array
+# A time [s] and the state there.
+_Point = tuple[float, TransmissionState]
 
 
 def actuator_plan(
@@ -134,192 +125,152 @@ def actuator_plan(
     Fritsch & Carlson, Monotone piecewise cubic interpolation, 1980.
 
     """
-    at = numbers('times', times)
-    if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
-        raise ShapeError('times', 'shape (n,) with n > 0, finite', f'shape {at.shape}')
+    at = finite('times', times)
+    if at.ndim != 1 or not len(at):
+        raise ShapeError('times', 'shape (n,) with n > 0', f'shape {at.shape}')
     if at[0] < 0.0 or (np.diff(at) <= 0.0).any():
         raise PlanError('times must begin at 0 or later, and increase')
+    shape = (len(at), len(transmission.joints))
     given = {'position': position, 'velocity': velocity, 'acceleration': acceleration}
-    shape, rows = (len(at), len(transmission.joints)), []
+    rows = {'velocity': np.full(shape, np.nan), 'effort': np.zeros(shape)}
     for name, part in {**given, 'effort': effort}.items():
-        values = None if part is None else numbers(name, part)
-        if values is not None:
+        if part is not None:
+            values = rows[name] = numbers(name, part)
             usable = ~np.isinf(values) if name == 'velocity' else np.isfinite(values)
             if values.shape != shape or not usable.all():
                 raise ShapeError(name, f'shape {shape}, finite', f'shape {values.shape}')
-        rows.append(values)
-    planner = _Planner(transmission, q0, tolerance, effort_scale, is_replaced)
-    return planner.plan(at, *rows)  # type: ignore[arg-type]  # there are positions
+    solver, tree = transmission.solver, transmission.solver.tree
+    begin = solver.checked_q(q0)
+    places = [tree.names.index(name) for name in transmission.joints]
+    start = begin[places]
+    # Whole turns bring angles without limits nearest to the start; half a turn stays as it is.
+    rotates = np.array([tree.owner[place][1].is_rotation for place in places])
+    turning = rotates & np.isinf(np.array(solver.limits())[:, places]).all(axis=0)
+    away = rows['position'][0] - start
+    turns = np.round(away / TURN - HALF_TURN * np.sign(away))
+    rows['position'] -= np.where(turning, turns * TURN, 0.0)
+    begins_later = int(at[0] > 0.0)
+    if begins_later:  # The plan begins at the start, at rest.
+        first = {'position': start, 'effort': rows['effort'][0]}
+        at, rest = np.append(0.0, at), np.zeros_like(start)
+        rows = {name: np.vstack([first.get(name, rest), part]) for name, part in rows.items()}
+    far = np.abs(rows['position'][0] - start)
+    worst = int(far.argmax())
+    if far[worst] > START_TOLERANCE:
+        name = transmission.joints[worst]
+        raise PlanError(f'the first point is at time 0, but {name} is {far[worst]:.3g} from it')
+    motors = [tree.names.index(name) for name in transmission.actuators]
+    efforts = effort_scale * tree.max_effort[motors]
+    planner = _Planner(
+        transmission,
+        _curves(at, rows),
+        {'velocity': tree.max_velocity[motors], 'effort': efforts},
+        max(tolerance, 2.0 * transmission.loop_error(begin)),
+        is_replaced,
+    )
+    points = [planner.point(0.0, begin)]
+    for time in at[1:].tolist():
+        planner.divide(points, planner.point(time, points[-1][1].q))
+    moments, states = zip(*points[begins_later:], strict=True)
+
+    def column(name: str) -> Array:
+        return np.array([getattr(state, name) for state in states])
+
+    return ActuatorPlan(
+        actuators=tuple(transmission.actuators),
+        times=np.array(moments),
+        position=column('actuator_position'),
+        velocity=column('actuator_velocity'),
+        acceleration=column('actuator_acceleration'),
+        effort=None if effort is None else column('actuator_effort'),
+        q=column('q'),
+        given=np.isin(moments, at),
+    )
 
 
+@dataclass(frozen=True)
 class _Planner:
-    """The transmission, start and limits of one plan."""
+    """What the points of one plan share."""
 
-    def __init__(
-        self,
-        transmission: Transmission,
-        q0: Values,
-        tolerance: float,
-        effort_scale: float,
-        is_replaced: Callable[[], bool],
-    ) -> None:
-        self._transmission, self._is_replaced = transmission, is_replaced
-        self._prepared, solver = transmission.prepare_to_actuators(), transmission.solver
-        self._q0 = solver.checked_q(q0)
-        tree, names = solver.tree, (transmission.joints, transmission.actuators)
-        places, motors = ([tree.names.index(name) for name in each] for each in names)
-        self._start, limits = self._q0[places], np.array(solver.limits())[:, places]
-        # Angles without limits, which whole turns do not change.
-        rotates = np.array([tree.owner[place][1].is_rotation for place in places])
-        self._turning = rotates & np.isinf(limits).all(axis=0)
-        self._tolerance = max(tolerance, 2.0 * transmission.loop_error(self._q0))
-        efforts = effort_scale * tree.max_effort[motors]
-        self._limits = {'velocity': tree.max_velocity[motors], 'effort': efforts}
+    transmission: Transmission
+    curves: Sequence[Any]  # position, velocity, acceleration and effort, over time
+    limits: Mapping[str, Array]  # of the actuators
+    tolerance: float
+    is_replaced: Callable[[], bool]
 
-    def plan(
-        self,
-        times: Array,
-        position: Array,
-        velocity: Array | None,
-        acceleration: Array | None,
-        effort: Array | None,
-    ) -> ActuatorPlan:
-        """Return the plan of the actuators."""
-        self._times, self._efforts = times, effort
-        # Whole turns bring the plan nearest to the start; half a turn is in the plan's direction.
-        away = position[0] - self._start
-        turns = np.round(away / TURN - HALF_TURN * np.sign(away))
-        position = position - np.where(self._turning, turns * TURN, 0.0)
-        begins_later = int(times[0] > 0.0)
-        if begins_later:
-            # The plan begins at the start, at rest.
-            rest = np.zeros((1, position.shape[1]))
-            position = np.vstack([self._start, position])
-            velocity = None if velocity is None else np.vstack([rest, velocity])
-            acceleration = None if acceleration is None else np.vstack([rest, acceleration])
-            times = np.append(0.0, times)
-        far = np.abs(position[0] - self._start)
-        worst = int(far.argmax())
-        if far[worst] > START_TOLERANCE:
-            name = self._transmission.joints[worst]
-            raise PlanError(
-                f'the first point is at time 0, but {name} is {far[worst]:.3g} from it'
-            )
-        curve = _curve(times, position, velocity, acceleration)
-        self._curves = curve, curve.derivative()
-        self._prepared.start(self._q0)
-        gaps = np.concatenate(([np.inf], np.diff(times), [np.inf]))
-        spans = np.minimum(gaps[:-1], gaps[1:]).tolist()
-        points = [self._point(times[0], self._q0, spans[0])]
-        for time, span in zip(times[1:].tolist(), spans[1:], strict=True):
-            self._divide(points, self._point(time, points[-1].q, span))
-        columns = zip(*points[begins_later:], strict=True)
-        moments, position, velocity, acceleration, efforts, q = map(np.array, columns)
-        return ActuatorPlan(
-            tuple(self._transmission.actuators),
-            *(moments, position, velocity, acceleration),
-            *(None if effort is None else efforts, q, np.isin(moments, self._times)),
-        )
-
-    def _divide(self, points: list[_Point], end: _Point) -> None:
+    def divide(self, points: list[_Point], end: _Point) -> None:
         """Append points up to `end`, close enough to each other for straight interpolation."""
         waiting = [end]
         while waiting:
-            before, after = points[-1], waiting[-1]
-            span = after.time - before.time
+            (begin, before), (finish, after) = points[-1], waiting[-1]
+            span = finish - begin
             between = (before.q + share * (after.q - before.q) for share in BETWEEN)
-            if all(self._transmission.loop_error(q) <= self._tolerance for q in between):
-                speed = (after.position - before.position) / span
-                self._check('mean velocity', before.time, speed)
+            if all(self.transmission.loop_error(q) <= self.tolerance for q in between):
+                speed = (after.actuator_position - before.actuator_position) / span
+                self._check('mean velocity', begin, speed)
                 points.append(waiting.pop())
             elif span <= SHORTEST:
                 raise PlanError(
-                    f'at {before.time:.4g} s the joints jump: no points between keep the loops '
-                    f'closed to {self._tolerance:.3g}'
+                    f'at {begin:.4g} s the joints jump: no points between keep the loops '
+                    f'closed to {self.tolerance:.3g}'
                 )
-            elif len(points) + len(waiting) >= MOST_POINTS:
-                raise PlanError(f'the plan needs more than {MOST_POINTS} points')
             else:
-                self._prepared.start(before.q)
-                waiting.append(self._point(before.time + 0.5 * span, before.q, span))
-                self._prepared.start(after.q)
+                waiting.append(self.point(begin + 0.5 * span, before.q))
 
-    def _point(self, time: float, q: Array, span: float) -> _Point:
-        """
-        Return the state of the actuators at a time, within their limits.
-
-        `q` (nq,) is the configuration before, `span` the distance in time from neighbours [s].
-        """
-        if self._is_replaced():
+    def point(self, time: float, q: Array) -> _Point:
+        """Return the state of the actuators at a time, within their limits; q is one before."""
+        if self.is_replaced():
             raise PlanError('a newer plan has arrived in the meantime')
-        step = min(DIFFERENCE, SHARE_OF_SPAN * span)
-        stencil = time + step * np.array((0.0, -1.0, 1.0))
-        positions, rates = (curve(stencil) for curve in self._curves)
-        effort = None
-        if self._efforts is not None:
-            effort = np.array([np.interp(time, self._times, row) for row in self._efforts.T])
-        state = self._prepared(positions[0], rates[0], effort)
-        if not state.converged:
-            state = self._nearest(time, positions[0], rates[0], effort, q)
-        velocity = np.asarray(state.actuator_velocity)
-        self._check('velocity', time, velocity)
-        if effort is not None:
-            self._check('effort', time, np.asarray(state.actuator_effort))
-        acceleration = np.zeros_like(velocity)
-        if rates.any():
-            around = zip(positions[1:], rates[1:], strict=True)
-            before, after = (np.asarray(self._prepared(*at).actuator_velocity) for at in around)
-            acceleration = (after - before) / (2.0 * step)
-        position, efforts = state.actuator_position, state.actuator_effort
-        return _Point(time, position, velocity, acceleration, efforts, state.q)
-
-    def _nearest(
-        self, time: float, position: Array, rates: Array, effort: Array | None, q0: Array
-    ) -> TransmissionState:
-        """Return the state at a time from another start; raise an error if there is none."""
-        state = self._transmission.to_actuators(position, rates, effort, q0=q0)
+        position, velocity, acceleration, effort = (curve(time) for curve in self.curves)
+        state = self.transmission.to_actuators(position, velocity, effort, acceleration, q0=q)
         if not state.converged:
             worst = int(np.abs(state.joint_position - position).argmax())
-            name = self._transmission.joints[worst]
             raise PlanError(
-                f'at {time:.4g} s {name} cannot be at {position[worst]:.6g}, only at '
-                f'{state.joint_position[worst]:.6g}: {state.message or "the motors end there"}'
+                f'at {time:.4g} s {self.transmission.joints[worst]} cannot be at '
+                f'{position[worst]:.6g}, only at {state.joint_position[worst]:.6g}: '
+                f'{state.message or "the motors end there"}'
             )
-        self._prepared.start(state.q)
-        return state
+        self._check('velocity', time, state.actuator_velocity)
+        self._check('effort', time, state.actuator_effort)
+        return time, state
 
-    def _check(self, what: str, time: float, values: Array) -> None:
+    def _check(self, what: str, time: float, values: Array | None) -> None:
         """Refuse a state that is not finite or beyond a limit of an actuator."""
-        limits = self._limits[what.split()[-1]]
+        limits, values = self.limits[what.split()[-1]], np.asarray(values)
         within = np.abs(values) <= (1.0 + SLACK) * limits
         if not within.all():
             worst = int(within.argmin())
-            name = self._transmission.actuators[worst]
             raise PlanError(
-                f'at {time:.4g} s the {what} of {name} is {values[worst]:.4g}, and its limit is '
-                f'{limits[worst]:.4g}'
+                f'at {time:.4g} s the {what} of {self.transmission.actuators[worst]} is '
+                f'{values[worst]:.4g}, and its limit is {limits[worst]:.4g}'
             )
 
 
-def _curve(
-    times: Array, position: Array, velocity: Array | None, acceleration: Array | None
-) -> Any:
+def _curves(times: Array, rows: dict[str, Array]) -> list[Any]:
     """
-    Return the joint values over time, a piecewise polynomial of SciPy.
+    Return position, velocity, acceleration and effort over time, functions of SciPy.
 
-    The curve is cubic by positions and velocities, quintic with accelerations. A velocity that is
-    NaN is that of a monotone cubic, a weighted harmonic mean, which rests at both ends.
+    The position is cubic by positions and velocities, quintic with accelerations. A velocity that
+    is NaN is that of a monotone cubic, a weighted harmonic mean, which rests at both ends. Where
+    the acceleration jumps, it is the mean of both sides.
     """
     from scipy.interpolate import BPoly, PchipInterpolator
 
-    missing = np.isnan(np.full_like(position, np.nan) if velocity is None else velocity)
-    velocity = np.zeros_like(position) if velocity is None else np.where(missing, 0.0, velocity)
-    if len(times) == 1:
-        times, acceleration = times[0] + np.array((0.0, 1.0)), None
-        position, velocity = np.vstack([position, position + velocity]), velocity.repeat(2, axis=0)
-    elif missing.any():
-        monotone: Array = PchipInterpolator(times, position).derivative()(times)
+    if len(times) == 1:  # The plan is to stay.
+        times = times[0] + np.array((0.0, 1.0))
+        rows = {name: part.repeat(2, axis=0) for name, part in rows.items()}
+    missing = np.isnan(rows['velocity'])
+    if missing.any():
+        monotone: Array = PchipInterpolator(times, rows['position']).derivative()(times)
         monotone[[0, -1]] = 0.0
-        velocity, acceleration = np.where(missing, monotone, velocity), None
-    derivatives = [position, velocity, *([] if acceleration is None else [acceleration])]
-    return BPoly.from_derivatives(times, np.stack(derivatives, 1))
+        rows['velocity'] = np.where(missing, monotone, rows['velocity'])
+        rows.pop('acceleration', None)
+    known = [rows[name] for name in ('position', 'velocity', 'acceleration') if name in rows]
+    curve = BPoly.from_derivatives(times, np.stack(known, 1))
+    bend = curve.derivative(2)
+
+    def acceleration(time: float) -> Array:
+        return np.asarray(bend(np.nextafter(time, (-np.inf, np.inf))).mean(axis=0))
+
+    effort = BPoly.from_derivatives(times, rows['effort'][:, None])
+    return [curve, curve.derivative(), acceleration, effort]

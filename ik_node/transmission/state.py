@@ -242,8 +242,6 @@ class Polytope:
     >>> least, largest = speeds.inner
     >>> largest.round(2).tolist(), speeds.contains(largest), len(speeds.vertices)
     ([11.43, 13.33], True, 4)
-    >>> bool((speeds.lower == -speeds.upper).all())
-    True
 
     """
 
@@ -285,11 +283,6 @@ class Polytope:
         return np.array([np.inf if end.status else -end.fun for end in ends])
 
     @property
-    def lower(self) -> Array:
-        """Return the least value of each component, shape (n,)."""
-        return np.asarray(-self.upper)
-
-    @property
     def alone(self) -> Array:
         """Return the largest value of each component while the others are zero, shape (n,)."""
         with np.errstate(divide='ignore', invalid='ignore'):
@@ -301,11 +294,11 @@ class Polytope:
         """Return least and largest values, (n,), of a box inside: the whole box shrunk about 0."""
         bounded = np.isfinite(self.high)
         rows, high = np.abs(self.normals[bounded]), self.high[bounded]
-        bound = rows.max(axis=0, initial=0.0) > 0.0
-        size = np.where(np.isfinite(self.upper), self.upper, np.where(bound, 0.0, np.inf))
-        along = rows[:, bound] @ size[bound]
-        with np.errstate(divide='ignore', invalid='ignore'):
-            size[bound] *= np.min(np.where(along > 0.0, high / along, np.inf), initial=1.0)
+        size = np.where(np.isfinite(self.upper), self.upper, 0.0)
+        along = rows @ size
+        over = along > high
+        size *= np.min(high[over] / along[over], initial=1.0)
+        size[~rows.any(axis=0)] = np.inf
         return -size, size
 
     def contains(self, values: Array, slack: float = SLACK) -> bool:
@@ -318,12 +311,7 @@ class JointBounds(NamedTuple):
     """
     What limits of the actuators leave to the joint space at one configuration.
 
-    Attributes
-    ----------
-    velocity : Polytope
-        Velocities [rad/s or m/s].
-    effort : Polytope
-        Efforts [N m or N], without gravity.
+    They are velocities [rad/s or m/s], and efforts [N m or N] without gravity.
 
     Examples
     --------
