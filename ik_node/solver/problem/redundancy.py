@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_ROWS, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.redundancy import Redundancy, rounding_error
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem, Configuration
@@ -40,16 +39,11 @@ CLOSING_STARTS = 6
 
 class _Walker(Configuration):
     """
-    A configuration of a chain of closures that can be moved without regard to limits and locks.
+    A configuration of a chain of closures, to be moved without regard to limits and locks.
 
     `values` and `directions` (nv, nv) are the singular values and vectors of its Jacobian, where
     `close` saw it last.
     """
-
-    def __init__(self, chain: ChainProblem, q: Array, packed: Array) -> None:
-        joints = np.zeros((JOINT_ROWS, len(q)))
-        joints[JOINT_LOWER], joints[[JOINT_UPPER, JOINT_WINDOW]] = -np.inf, np.inf
-        super().__init__(chain.with_own_workspace(), q.copy(), joints, packed)
 
     def rank(self) -> int:
         """Return the number of directions that are no candidates for redundancy."""
@@ -138,7 +132,7 @@ def _closed(chain: ChainProblem, limits: Array, table: JointTable, q: Array) -> 
         for is_solved in (False, True):
             if is_solved:
                 chain.solve(start, rows, packed)
-            walker = _Walker(chain, start, packed)
+            walker = _Walker(chain.with_own_workspace(), start.copy(), rows, packed)
             if not walker.usable:
                 return None
             walker.close(walker.rank(), CLOSINGS)
