@@ -232,7 +232,6 @@ class PlainJoint:
 
 # A link's origin closer than this to the axis [m] counts as on the axis.
 ON_AXIS = 1e-14
-Z_AXIS = (0.0, 0.0, 1.0)
 
 
 class PlainTree:
