@@ -814,7 +814,7 @@ def run_method(
     rows = JointTable.with_windows_as_limits(JointTable.without_preferences(joints), start)
     loops.run(q, rows, packed, 0.0)
     return [
-        answer.at(chain.linearise(q, joints, packed)[2])
+        answer.at(chain.linearise_by_size(q, joints, packed)[2])
         for chain, answer in zip(problem.chains, answers, strict=True)
     ]
 
@@ -854,7 +854,7 @@ def steps_of(
         answer, count = chain.answer(joints, packed), ints[now.ITERATIONS] - ints[now.CLOSING]
         shown = Status.TIMEOUT if status == now.STATUS_RUNNING else status
         answer.record[: layout.RECORD] = shown, count, ints[now.STARTS], ints[now.CLOSING], 0
-        yield q.copy(), answer.at(chain.linearise(q, joints, packed)[2])
+        yield q.copy(), answer.at(chain.linearise_by_size(q, joints, packed)[2])
         steps = 1
 
 

@@ -151,7 +151,7 @@ def is_isolated(solver, goals, answer):
         return False
     packed, table = solver.options.packed(), JointTable(solver.tree).rows
     for chain in solver.problem_for(tuple(goals)).chains:
-        _, jacobian, _ = chain.linearise(answer[1:].copy(), table, packed)
+        _, jacobian, _ = chain.linearise_by_size(answer[1:].copy(), table, packed)
         values = np.linalg.svd(jacobian, compute_uv=False)
         if np.sum(values > 1e-3 * values.max(initial=0.0)) < jacobian.shape[1]:
             return False

@@ -82,9 +82,11 @@ class Rows:
     def at(self, q):
         residuals, blocks, owners = [np.zeros(0)], [np.zeros((0, len(q)))], []
         for chain in self.problem.chains:
-            residual, jacobian, _ = chain.linearise(
+            residual, jacobian, _ = chain.linearise_by_size(
                 np.asarray(q), self.table.rows, SolverOptions().packed()
             )
+            units = chain.flat.row_units
+            residual, jacobian = residual * units, jacobian * units[:, None] / chain.flat.units
             residuals.append(residual)
             blocks.append(np.zeros((len(residual), len(q))))
             blocks[-1][:, chain.flat.var_q] = jacobian

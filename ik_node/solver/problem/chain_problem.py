@@ -163,27 +163,17 @@ class ChainProblem:
         """Return the characteristic length [m]."""
         return self.flat.length
 
-    def linearise(
-        self, q: Array, joints: Array, packed: Array, table: Array | None = None
-    ) -> tuple[Array, Array, Array]:
-        """
-        Return residual, Jacobian and errors at q, in [m] and [rad]; the workspace is not used.
-
-        They are the residual (nr,), theory.md, section 3; its derivatives by the variables (nr,
-        nv), section 4, where the columns EX, EY, EZ of a ball joint without limits are rotations
-        about the axes of its turned frame; and the residual norms of every constraint (2 nc,).
-        """
-        residual, jacobian, errors = self.linearise_by_size(q, joints, packed, table)
-        units = self.flat.row_units
-        return residual * units, jacobian * units[:, None] / self.flat.units, errors
-
     def linearise_by_size(
         self, q: Array, joints: Array, packed: Array, table: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """
-        Return residual and Jacobian at q, as `linearise`, with lengths in characteristic lengths.
+        Return residual, Jacobian and errors at q; the workspace is not used.
 
-        They do not depend on the size of the mechanism, so that ranks are decided by them.
+        They are the residual (nr,), theory.md, section 3; its derivatives by the variables (nr,
+        nv), section 4, where the columns EX, EY, EZ of a ball joint without limits are rotations
+        about the axes of its turned frame; and the residual norms of every constraint (2 nc,) [m],
+        [rad]. Lengths of the first two are in characteristic lengths: they do not depend on the
+        size of the mechanism, so that ranks are decided by them.
         """
         own = self.with_own_workspace()
         own.table[:] = self.table if table is None else table
@@ -257,8 +247,9 @@ class ChainProblem:
             near = q.copy()
             step = size * random.uniform(-1.0, 1.0, free.size) * self.flat.units
             near[self.flat.var_q] += step * free
-            evaluate = self.linearise_by_size if size > 0.0 else self.linearise
-            _, jacobian, _ = evaluate(near, joints, packed, table)
+            _, jacobian, _ = self.linearise_by_size(near, joints, packed, table)
+            if size == 0.0:
+                jacobian = jacobian * self.flat.row_units[:, None] / self.flat.units
             values = np.linalg.svd(jacobian[:, free], compute_uv=False)
             if size > 0.0 and values.size:
                 rank = max(rank, rank_of(values, self.slack))
