@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ik_node.errors import PlanError, ShapeError
 from ik_node.model.given import finite, numbers
@@ -135,10 +134,9 @@ def actuator_plan(
     rows = {'velocity': np.full(shape, np.nan), 'effort': np.zeros(shape)}
     for name, part in {**given, 'effort': effort}.items():
         if part is not None:
-            values = rows[name] = numbers(name, part)
-            usable = ~np.isinf(values) if name == 'velocity' else np.isfinite(values)
-            if values.shape != shape or not usable.all():
-                raise ShapeError(name, f'shape {shape}, finite', f'shape {values.shape}')
+            rows[name] = (numbers if name == 'velocity' else finite)(name, part)
+            if rows[name].shape != shape:
+                raise ShapeError(name, f'shape {shape}', f'shape {rows[name].shape}')
     solver, tree = transmission.solver, transmission.solver.tree
     begin = solver.checked_q(q0)
     places = [tree.names.index(name) for name in transmission.joints]
@@ -163,14 +161,15 @@ def actuator_plan(
     efforts = effort_scale * tree.max_effort[motors]
     planner = _Planner(
         transmission,
-        _curves(at, rows),
+        _curve(at, rows),
         {'velocity': tree.max_velocity[motors], 'effort': efforts},
         max(tolerance, 2.0 * transmission.loop_error(begin)),
         is_replaced,
     )
     points = [planner.point(0.0, begin)]
     for time in at[1:].tolist():
-        planner.divide(points, planner.point(time, points[-1][1].q))
+        before = points[-1]
+        points += planner.between(before, planner.point(time, before[1].q))
     moments, states = zip(*points[begins_later:], strict=True)
 
     def column(name: str) -> Array:
@@ -193,35 +192,33 @@ class _Planner:
     """What the points of one plan share."""
 
     transmission: Transmission
-    curves: Sequence[Any]  # position, velocity, acceleration and effort, over time
+    curve: Callable[[float], tuple[Array, ...]]  # see `_curve`
     limits: Mapping[str, Array]  # of the actuators
     tolerance: float
     is_replaced: Callable[[], bool]
 
-    def divide(self, points: list[_Point], end: _Point) -> None:
-        """Append points up to `end`, close enough to each other for straight interpolation."""
-        waiting = [end]
-        while waiting:
-            (begin, before), (finish, after) = points[-1], waiting[-1]
-            span = finish - begin
-            between = (before.q + share * (after.q - before.q) for share in BETWEEN)
-            if all(self.transmission.loop_error(q) <= self.tolerance for q in between):
-                speed = (after.actuator_position - before.actuator_position) / span
-                self._check('mean velocity', begin, speed)
-                points.append(waiting.pop())
-            elif span <= SHORTEST:
-                raise PlanError(
-                    f'at {begin:.4g} s the joints jump: no points between keep the loops '
-                    f'closed to {self.tolerance:.3g}'
-                )
-            else:
-                waiting.append(self.point(begin + 0.5 * span, before.q))
+    def between(self, first: _Point, last: _Point) -> list[_Point]:
+        """Return the last point, and before it those that straight interpolation needs."""
+        (begin, before), (end, after) = first, last
+        span, way = end - begin, after.q - before.q
+        loop_error = self.transmission.loop_error
+        if all(loop_error(before.q + share * way) <= self.tolerance for share in BETWEEN):
+            speed = (after.actuator_position - before.actuator_position) / span
+            self._check('mean velocity', begin, speed)
+            return [last]
+        if span <= SHORTEST:
+            raise PlanError(
+                f'at {begin:.4g} s the joints jump: no points between keep the loops closed to '
+                f'{self.tolerance:.3g}'
+            )
+        middle = self.point(begin + 0.5 * span, before.q)
+        return [*self.between(first, middle), *self.between(middle, last)]
 
     def point(self, time: float, q: Array) -> _Point:
         """Return the state of the actuators at a time, within their limits; q is one before."""
         if self.is_replaced():
             raise PlanError('a newer plan has arrived in the meantime')
-        position, velocity, acceleration, effort = (curve(time) for curve in self.curves)
+        position, velocity, acceleration, effort = self.curve(time)
         state = self.transmission.to_actuators(position, velocity, effort, acceleration, q0=q)
         if not state.converged:
             worst = int(np.abs(state.joint_position - position).argmax())
@@ -246,9 +243,9 @@ class _Planner:
             )
 
 
-def _curves(times: Array, rows: dict[str, Array]) -> list[Any]:
+def _curve(times: Array, rows: dict[str, Array]) -> Callable[[float], tuple[Array, ...]]:
     """
-    Return position, velocity, acceleration and effort over time, functions of SciPy.
+    Return the function of time that gives position, velocity, acceleration and effort.
 
     The position is cubic by positions and velocities, quintic with accelerations. A velocity that
     is NaN is that of a monotone cubic, a weighted harmonic mean, which rests at both ends. Where
@@ -266,11 +263,12 @@ def _curves(times: Array, rows: dict[str, Array]) -> list[Any]:
         rows['velocity'] = np.where(missing, monotone, rows['velocity'])
         rows.pop('acceleration', None)
     known = [rows[name] for name in ('position', 'velocity', 'acceleration') if name in rows]
-    curve = BPoly.from_derivatives(times, np.stack(known, 1))
-    bend = curve.derivative(2)
-
-    def acceleration(time: float) -> Array:
-        return np.asarray(bend(np.nextafter(time, (-np.inf, np.inf))).mean(axis=0))
-
+    way = BPoly.from_derivatives(times, np.stack(known, 1))
+    rate, bend = way.derivative(), way.derivative(2)
     effort = BPoly.from_derivatives(times, rows['effort'][:, None])
-    return [curve, curve.derivative(), acceleration, effort]
+
+    def at(time: float) -> tuple[Array, ...]:
+        sides = np.nextafter(time, (-np.inf, np.inf))
+        return way(time), rate(time), bend(sides).mean(axis=0), effort(time)
+
+    return at

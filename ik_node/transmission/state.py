@@ -13,6 +13,7 @@ from ik_node.display import Rows, Tabular
 from ik_node.errors import listed
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY, RESULT_MISFIT
 from ik_node.solver.problem.chain_problem import null_space, zero_of
+from ik_node.solver.result import WithStatus
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def _part(index: int, gives: int) -> Any:
     return property(part)
 
 
-class TransmissionState(Tabular):
+class TransmissionState(WithStatus, Tabular):
     """
     Positions, velocities and efforts of actuators and joint space that belong together.
 
@@ -68,19 +69,20 @@ class TransmissionState(Tabular):
     >>> robot = ik.load_robot('ankle')
     >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
     >>> state = transmission.to_joints([0.3, 0.1], [1, 0], [5, 5], [0, 0])
-    >>> state.converged, state.message, state.joint_position.round(3).tolist()
-    (True, '', [0.219, 0.134])
+    >>> state.converged, state.success, state.message, state.joint_position.round(3).tolist()
+    (True, True, '', [0.219, 0.134])
     >>> state.actuator_position.tolist(), state.actuator_velocity.tolist()
     ([0.3, 0.1], [1.0, 0.0])
     >>> state.joint_velocity.round(2).tolist(), state.velocity.shape, state.acceleration.shape
     ([0.51, 0.67], (8,), (8,))
     >>> state.actuator_effort.tolist(), state.joint_effort.round(1).tolist()
     ([5.0, 5.0], [9.3, 0.5])
-    >>> state.actuator_acceleration.tolist(), state.joint_acceleration.shape, len(state.as_dict())
-    ([0.0, 0.0], (2,), 13)
+    >>> state.actuator_acceleration.tolist(), state.joint_acceleration.shape
+    ([0.0, 0.0], (2,))
 
     """
 
+    status: Status = Status.CONVERGED
     # In the order of the kernel's result.
     actuator_position: Array = _part(0, GIVES_POSITION)
     joint_position: Array = _part(1, GIVES_POSITION)
@@ -102,11 +104,6 @@ class TransmissionState(Tabular):
         self._numbers, self._parts, self._gives = numbers, parts, gives
 
     @property
-    def converged(self) -> bool:
-        """Return True if the position that was given is reached, and the loops are closed."""
-        return self.status is Status.CONVERGED
-
-    @property
     def message(self) -> str:
         """Return a sentence that names what differs from the input; '' = nothing does."""
         off = self._numbers[RESULT_MISFIT] if self._gives & GIVES_VELOCITY else 0.0
@@ -114,9 +111,10 @@ class TransmissionState(Tabular):
         return '; '.join([self._said] * bool(self._said) + more)
 
     def _rows(self) -> Rows:
-        rows: list[Sequence[str]] = [('', 'position', 'velocity', 'effort', 'acceleration')]
+        names = ('position', 'velocity', 'effort', 'acceleration')
+        rows: list[Sequence[str]] = [('', *names)]
         for kind in ('actuator', 'joint'):
-            columns = [getattr(self, f'{kind}_{what}') for what in rows[0][1:]]
+            columns = [getattr(self, f'{kind}_{name}') for name in names]
             for index in range(len(columns[0])):
                 cells = ('' if column is None else f'{column[index]:.6g}' for column in columns)
                 rows.append((f'{kind} {index}', *cells))
@@ -124,14 +122,6 @@ class TransmissionState(Tabular):
 
     def _headline(self) -> str:
         return f'TransmissionState: {self.status.name}, {self.message}'.removesuffix(', ')
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything in plain types, as for JSON."""
-        sides = product(('actuator', 'joint'), ('position', 'velocity', 'effort', 'acceleration'))
-        names = ('q', 'velocity', 'acceleration', *map('_'.join, sides))
-        parts = ((name, getattr(self, name)) for name in names)
-        plain = {name: None if part is None else part.tolist() for name, part in parts}
-        return {'status': self.status.name, 'message': self.message, **plain}
 
 
 @dataclass(frozen=True)
@@ -291,20 +281,18 @@ class Polytope:
 
     @property
     def inner(self) -> tuple[Array, Array]:
-        """Return least and largest values, (n,), of a box inside: the whole box shrunk about 0."""
-        bounded = np.isfinite(self.high)
-        rows, high = np.abs(self.normals[bounded]), self.high[bounded]
-        size = np.where(np.isfinite(self.upper), self.upper, 0.0)
-        along = rows @ size
-        over = along > high
-        size *= np.min(high[over] / along[over], initial=1.0)
-        size[~rows.any(axis=0)] = np.inf
+        """Return least and largest values, (n,), of a box inside, in proportion to `alone`."""
+        size = self.alone
+        bound = np.isfinite(size)
+        along = np.abs(self.normals[:, bound]) @ size[bound]
+        over = along > self.high
+        size[bound] *= np.min(self.high[over] / along[over], initial=1.0)
         return -size, size
 
-    def contains(self, values: Array, slack: float = SLACK) -> bool:
+    def contains(self, values: Array) -> bool:
         """Return True if values are within the limits, up to a share of them."""
         along = np.abs(self.normals @ values)
-        return bool((along <= self.high + slack * np.maximum(1.0, along)).all())
+        return bool((along <= self.high + SLACK * np.maximum(1.0, along)).all())
 
 
 class JointBounds(NamedTuple):
