@@ -9,7 +9,6 @@ from itertools import combinations, product
 from math import hypot
 from typing import Any, NamedTuple
 
-from ik_node.display import Rows, Tabular
 from ik_node.errors import listed
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY, RESULT_MISFIT
 from ik_node.solver.problem.chain_problem import null_space, zero_of
@@ -37,7 +36,7 @@ def _part(index: int, gives: int) -> Any:
     return property(part)
 
 
-class TransmissionState(WithStatus, Tabular):
+class TransmissionState(WithStatus):
     """
     Positions, velocities and efforts of actuators and joint space that belong together.
 
@@ -69,6 +68,8 @@ class TransmissionState(WithStatus, Tabular):
     >>> robot = ik.load_robot('ankle')
     >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
     >>> state = transmission.to_joints([0.3, 0.1], [1, 0], [5, 5], [0, 0])
+    >>> state
+    TransmissionState(CONVERGED, actuators [0.3 0.1], joints [0.218819 0.133901])
     >>> state.converged, state.success, state.message, state.joint_position.round(3).tolist()
     (True, True, '', [0.219, 0.134])
     >>> state.actuator_position.tolist(), state.actuator_velocity.tolist()
@@ -110,18 +111,9 @@ class TransmissionState(WithStatus, Tabular):
         more = [f'velocities that were given disagree by {off:.3g}'] if off > AGREES else []
         return '; '.join([self._said] * bool(self._said) + more)
 
-    def _rows(self) -> Rows:
-        names = ('position', 'velocity', 'effort', 'acceleration')
-        rows: list[Sequence[str]] = [('', *names)]
-        for kind in ('actuator', 'joint'):
-            columns = [getattr(self, f'{kind}_{name}') for name in names]
-            for index in range(len(columns[0])):
-                cells = ('' if column is None else f'{column[index]:.6g}' for column in columns)
-                rows.append((f'{kind} {index}', *cells))
-        return rows
-
-    def _headline(self) -> str:
-        return f'TransmissionState: {self.status.name}, {self.message}'.removesuffix(', ')
+    def __repr__(self) -> str:
+        u, y = self.actuator_position.round(6), self.joint_position.round(6)
+        return f'TransmissionState({self.status.name}, actuators {u}, joints {y})'
 
 
 @dataclass(frozen=True)
