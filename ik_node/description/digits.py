@@ -17,7 +17,7 @@ from ik_node.errors import counted
 from ik_node.model.redundancy import digits_of, rounding_error
 
 # Fewest decimals of a rounded angle: 1.57 is one, while a length of 0.57 is exact.
-ANGLE_DECIMALS = 2
+_ANGLE_DECIMALS = 2
 # What the numbers of an attribute are: a position [m], an angle [rad], or parts of a rotation. The
 # attribute `euler` is in the unit of the file.
 _KINDS = {
@@ -85,7 +85,7 @@ def read_digits(root: Element, exact: bool) -> tuple[tuple[float, float], int, l
     )
     kinds = _KINDS | {'euler': 'degree' if degrees else 'rad'}
     skipped = {each for other in root.iter() if other.tag in _OTHERS for each in other.iter()}
-    given: dict[str, list[list[str]]] = defaultdict(list)
+    given = defaultdict[str, list[list[str]]](list)
     angles: list[float] = []
     rounded: list[str] = []
     for element in root.iter():
@@ -109,15 +109,19 @@ def read_digits(root: Element, exact: bool) -> tuple[tuple[float, float], int, l
     if rounded and exact:
         number, said = counted(len(rounded), 'rounded angle'), quoted([*dict.fromkeys(rounded)])
         notes.insert(0, f'{number}, read as fractions of pi: {said}')
-    return _errors(given), len(rounded), notes
+    return rounding_of(given), len(rounded), notes
 
 
-def _errors(given: Mapping[str, list[list[str]]]) -> tuple[float, float]:
-    """Return the rounding errors of positions [m] and rotations [rad] from numbers by kind."""
+def rounding_of(given: defaultdict[str, list[list[str]]]) -> tuple[float, float]:
+    """
+    Return the rounding errors of positions [m] and rotations [rad].
+
+    `given`: the numbers of each position, angles or direction, by kind: 'm', 'rad' and so on.
+    """
     turns = given['rad'] + given['direction']
     count = max(1, sum(map(bool, turns + given['degree'])))
     errors = (
-        rounding_error(chain(*turns, *given['axis']), count, ANGLE_DECIMALS),
+        rounding_error(chain(*turns, *given['axis']), count, _ANGLE_DECIMALS),
         radians(rounding_error(chain(*given['degree']), count)),
     )
     return rounding_error(chain(*given['m']), sum(map(bool, given['m']))), hypot(*errors)

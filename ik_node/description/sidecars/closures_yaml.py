@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from ik_node.description.description import CouplingRule, Loop, LoopFrame, LoopSet
-from ik_node.description.digits import ANGLE_DECIMALS, exact_angle
+from ik_node.description.digits import exact_angle, rounding_of
 from ik_node.description.doubts import note_degrees
 from ik_node.description.yaml_document import Checked
 from ik_node.errors import shown
 from ik_node.model.constraint import CLOSURE_TYPES
-from ik_node.model.redundancy import rounding_error
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
 
@@ -36,15 +36,10 @@ class _Reader(Checked):
         couplings = self.items(top, 'couplings')
         result = LoopSet(self.source, 'closures YAML')
         self._angles: list[float] = []
-        self._lengths: list[float] = []
+        self._given = defaultdict[str, list[list[str]]](list)
         result.loops = [self._loop(entry, i) for i, entry in enumerate(closures)]
-        frames = 2 * len(result.loops)
-        errors = (
-            rounding_error(map(repr, self._lengths), frames),
-            rounding_error(map(repr, self._angles), frames, ANGLE_DECIMALS),
-        )
         for loop in result.loops:
-            loop.rounding = tuple(map(max, loop.rounding, errors))
+            loop.rounding = tuple(map(max, loop.rounding, rounding_of(self._given)))
         result.notes = [f'{self.source}: {note}' for note in note_degrees(self._angles)]
         result.couplings = [self._coupling(entry, i) for i, entry in enumerate(couplings)]
         if top.get('actuated') is not None:
@@ -90,7 +85,8 @@ class _Reader(Checked):
         xyz = self.vector(fields, 'xyz', what)
         rpy = self.vector(fields, 'rpy', what, '[rad]')
         self._angles += rpy
-        self._lengths += xyz
+        self._given['m'].append([*map(repr, xyz)])
+        self._given['rad'].append([*map(repr, rpy)])
         return LoopFrame(link, np.array(xyz), quat_from_euler(*map(exact_angle, rpy)))
 
     def _coupling(self, entry: object, index: int) -> CouplingRule:
