@@ -10,7 +10,7 @@ from ik_node.display import printable, public_names
 from ik_node.errors import counted, listed
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import rank_of, zero_of
+from ik_node.solver.problem.chain_problem import zero_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.solver import Solver
@@ -69,20 +69,22 @@ class Mobility(int):
     chains: list[tuple[str, ...]]
     singular_values: Array
     _loops: tuple[_Loops, ...]
+    _zero: float  # singular values by size up to this count as zero
 
     def __new__(cls, free: int, loops: Iterable[_Loops] = ()) -> Mobility:
         """Return the mobility for a number of free values and the closures of each chain."""
         kept = tuple(loops)
-        values = [np.linalg.svd(part.jacobian, compute_uv=False) for part in kept]
-        found = np.sort(np.concatenate([np.zeros(0), *values]))[::-1]
-        by_size = _singular_values(kept)
-        rank = rank_of(by_size)
-        self = super().__new__(cls, free - rank)
+        values, by_size = (
+            np.concatenate([np.zeros(0), *(np.linalg.svd(m, compute_uv=False) for m in matrices)])
+            for matrices in ([part.jacobian for part in kept], [part.by_size for part in kept])
+        )
+        zero = float(zero_of(by_size))
+        self = super().__new__(cls, free - np.count_nonzero(by_size > zero))
         self.free = int(free)
         self.closure_rows = sum(len(part.jacobian) for part in kept)
         self.chains = [part.joint_names for part in kept if part.joint_names]
-        self.singular_values = found
-        self._loops = kept
+        self.singular_values = np.sort(values)[::-1]
+        self._loops, self._zero = kept, zero
         return self
 
     _internal = tuple(name for name in dir(int) if name[0] != '_')
@@ -130,14 +132,13 @@ class Mobility(int):
         how much it raises the rank of all rows so far. The numbers add up to `redundant_rows`.
 
         """
-        zero = float(zero_of(_singular_values(self._loops)))
         result: dict[str, int] = {}
         for part in self._loops:
             end, rank = 0, 0
             for name, rows in part.closures:
                 end, before = end + rows, rank
                 values = np.linalg.svd(part.by_size[:end], compute_uv=False)
-                rank = int(np.sum(values > zero))
+                rank = int(np.sum(values > self._zero))
                 if rank - before < rows:
                     result[name] = rows - rank + before
         return result
@@ -149,7 +150,6 @@ class Mobility(int):
 
         If a combination of rows is redundant, the last one of them counts as redundant.
         """
-        zero = float(zero_of(_singular_values(self._loops)))
         result: dict[str, tuple[int, ...]] = {}
         for part in self._loops:
             names = [(name, row) for name, rows in part.closures for row in range(rows)]
@@ -160,7 +160,7 @@ class Mobility(int):
                 ):  # the second projection removes the rounding errors of the first
                     left = left - (span @ left) @ span
                 size = float(np.linalg.norm(left))
-                if size > zero:
+                if size > self._zero:
                     span = np.vstack((span, left / size))
                 else:
                     result[name] = (*result.get(name, ()), row)
@@ -169,12 +169,11 @@ class Mobility(int):
     @property
     def frozen(self) -> list[tuple[str, ...]]:
         """Return the closures of each chain whose values cannot move at all."""
-        zero = float(zero_of(_singular_values(self._loops)))
         return [
             tuple(name for name, _ in part.closures)
             for part in self._loops
             if part.by_size.shape[1]
-            and np.linalg.matrix_rank(part.by_size, tol=zero) == part.by_size.shape[1]
+            and np.linalg.matrix_rank(part.by_size, tol=self._zero) == part.by_size.shape[1]
         ]
 
     @property
@@ -278,9 +277,3 @@ def mobility_of(
             )
         )
     return Mobility(int(np.count_nonzero(free)), loops)
-
-
-def _singular_values(loops: Iterable[_Loops]) -> Array:
-    """Return the singular values of all chains by which ranks are decided."""
-    values = [np.linalg.svd(part.by_size, compute_uv=False) for part in loops]
-    return np.concatenate([np.zeros(0), *values])
