@@ -16,7 +16,7 @@ from ik_node.model.bodies import Core, core_of, HalfSpace, same_shape, Shape
 from ik_node.model.chains import ancestors
 from ik_node.model.constraint import Closure
 from ik_node.model.flatten import FlatBodies, flatten_links, frame12, write_body_frames
-from ik_node.model.frame import Frame
+from ik_node.model.frame import matrix_of
 from ik_node.model.link import Link
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.tree import Tree
@@ -179,12 +179,11 @@ Geometry = tuple[list[Body], list[str], Rules]
 
 def _matrix(pose: Any) -> Array:
     """Return a pose as a matrix; a position alone has the axes of the root frame."""
-    frame = Frame('pose')
-    if pose is not None:
-        frame.set_pose(position_and_quat('pose', pose, turns=False))
-    if not np.abs(frame.matrix).max() <= LARGEST:
-        raise ShapeError('pose', f'a position within {LARGEST:g} m', str(frame.matrix[:3, 3]))
-    return frame.matrix.copy()
+    given = None if pose is None else position_and_quat('pose', pose, turns=False)
+    matrix = matrix_of('pose', given)
+    if not np.abs(matrix).max() <= LARGEST:
+        raise ShapeError('pose', f'a position within {LARGEST:g} m', str(matrix[:3, 3]))
+    return matrix.copy()
 
 
 class Collisions:
