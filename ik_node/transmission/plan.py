@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ik_node.errors import PlanError, ShapeError
@@ -157,54 +157,57 @@ def actuator_plan(
     if far[worst] > START_TOLERANCE:
         name = transmission.joints[worst]
         raise PlanError(f'the first point is at time 0, but {name} is {far[worst]:.3g} from it')
-    motors = [tree.names.index(name) for name in transmission.actuators]
-    efforts = effort_scale * tree.max_effort[motors]
-    planner = _Planner(
-        transmission,
-        _curve(at, rows),
-        {'velocity': tree.max_velocity[motors], 'effort': efforts},
-        max(tolerance, 2.0 * transmission.loop_error(begin)),
-        is_replaced,
-    )
-    points = [planner.point(0.0, begin)]
+    tolerance = max(tolerance, 2.0 * transmission.loop_error(begin))
+    way = _Way(transmission, _curve(at, rows), tolerance, is_replaced)
+    points = [way.point(0.0, begin)]
     for time in at[1:].tolist():
         before = points[-1]
-        points += planner.between(before, planner.point(time, before[1].q))
-    moments, states = zip(*points[begins_later:], strict=True)
-
-    def column(name: str) -> Array:
-        return np.array([getattr(state, name) for state in states])
-
+        points += way.between(before, way.point(time, before[1].q))
+    moments, states = np.array([time for time, _ in points]), [state for _, state in points]
+    parts = ('position', 'velocity', 'acceleration', 'effort')
+    moved, rate, bend, load = (
+        np.array([getattr(state, f'actuator_{part}') for state in states]) for part in parts
+    )
+    motors = [tree.names.index(name) for name in transmission.actuators]
+    fastest, strongest = tree.max_velocity[motors], effort_scale * tree.max_effort[motors]
+    mean = np.diff(moved, axis=0) / np.diff(moments)[:, None]
+    for what, values, limits in (
+        ('velocity', rate, fastest),
+        ('mean velocity', mean, fastest),
+        ('effort', load, strongest),
+    ):
+        for row, motor in np.argwhere(~(np.abs(values) <= (1.0 + SLACK) * limits)):
+            raise PlanError(
+                f'at {moments[row]:.4g} s the {what} of {transmission.actuators[motor]} is '
+                f'{values[row, motor]:.4g}, and its limit is {limits[motor]:.4g}'
+            )
+    kept = slice(begins_later, None)
     return ActuatorPlan(
         actuators=tuple(transmission.actuators),
-        times=np.array(moments),
-        position=column('actuator_position'),
-        velocity=column('actuator_velocity'),
-        acceleration=column('actuator_acceleration'),
-        effort=None if effort is None else column('actuator_effort'),
-        q=column('q'),
-        given=np.isin(moments, at),
+        times=moments[kept],
+        position=moved[kept],
+        velocity=rate[kept],
+        acceleration=bend[kept],
+        effort=None if effort is None else load[kept],
+        q=np.array([state.q for state in states[kept]]),
+        given=np.isin(moments[kept], at),
     )
 
 
 @dataclass(frozen=True)
-class _Planner:
-    """What the points of one plan share."""
+class _Way:
+    """The way from point to point of a plan."""
 
     transmission: Transmission
     curve: Callable[[float], tuple[Array, ...]]  # see `_curve`
-    limits: Mapping[str, Array]  # of the actuators
     tolerance: float
     is_replaced: Callable[[], bool]
 
     def between(self, first: _Point, last: _Point) -> list[_Point]:
         """Return the last point, and before it those that straight interpolation needs."""
         (begin, before), (end, after) = first, last
-        span, way = end - begin, after.q - before.q
-        loop_error = self.transmission.loop_error
-        if all(loop_error(before.q + share * way) <= self.tolerance for share in BETWEEN):
-            speed = (after.actuator_position - before.actuator_position) / span
-            self._check('mean velocity', begin, speed)
+        span, change, loop_error = end - begin, after.q - before.q, self.transmission.loop_error
+        if all(loop_error(before.q + share * change) <= self.tolerance for share in BETWEEN):
             return [last]
         if span <= SHORTEST:
             raise PlanError(
@@ -215,32 +218,19 @@ class _Planner:
         return [*self.between(first, middle), *self.between(middle, last)]
 
     def point(self, time: float, q: Array) -> _Point:
-        """Return the state of the actuators at a time, within their limits; q is one before."""
+        """Return a time and the state of the actuators there; q (nq,) is one before."""
         if self.is_replaced():
             raise PlanError('a newer plan has arrived in the meantime')
         position, velocity, acceleration, effort = self.curve(time)
         state = self.transmission.to_actuators(position, velocity, effort, acceleration, q0=q)
-        if not state.converged:
-            worst = int(np.abs(state.joint_position - position).argmax())
-            raise PlanError(
-                f'at {time:.4g} s {self.transmission.joints[worst]} cannot be at '
-                f'{position[worst]:.6g}, only at {state.joint_position[worst]:.6g}: '
-                f'{state.message or "the motors end there"}'
-            )
-        self._check('velocity', time, state.actuator_velocity)
-        self._check('effort', time, state.actuator_effort)
-        return time, state
-
-    def _check(self, what: str, time: float, values: Array | None) -> None:
-        """Refuse a state that is not finite or beyond a limit of an actuator."""
-        limits, values = self.limits[what.split()[-1]], np.asarray(values)
-        within = np.abs(values) <= (1.0 + SLACK) * limits
-        if not within.all():
-            worst = int(within.argmin())
-            raise PlanError(
-                f'at {time:.4g} s the {what} of {self.transmission.actuators[worst]} is '
-                f'{values[worst]:.4g}, and its limit is {limits[worst]:.4g}'
-            )
+        if state.converged:
+            return time, state
+        worst = int(np.abs(state.joint_position - position).argmax())
+        raise PlanError(
+            f'at {time:.4g} s {self.transmission.joints[worst]} cannot be at '
+            f'{position[worst]:.6g}, only at {state.joint_position[worst]:.6g}: '
+            f'{state.message or "the motors end there"}'
+        )
 
 
 def _curve(times: Array, rows: dict[str, Array]) -> Callable[[float], tuple[Array, ...]]:
