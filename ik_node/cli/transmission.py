@@ -65,14 +65,14 @@ def draw_ratios(
         axes.tick_params(labelsize=7, colors=FAINT, length=0)
         for side in axes.spines.values():
             side.set_visible(False)
-        if sweep.grid:
+        if sweep.together:
             here = robot.q[[robot.joint_names.index(name) for name in sweep.names]]
             _draw_map(figure, axes, sweep, values)
             axes.plot(*here, 'o', ms=4, c='#F0502D')
             axes.set_ylabel(labels[1], fontsize=8, color=INK)
         else:
             _draw_curves(axes, sweep, values, labels)
-        several = len(labels) > 1 and not sweep.grid
+        several = len(labels) > 1 and not sweep.together
         label = 'value of one joint, the others stay' if several else labels[0]
         axes.set_xlabel(label, fontsize=8, color=INK)
     save_picture(figure, path, dpi=_DPI)
@@ -80,7 +80,7 @@ def draw_ratios(
 
 def _panels(transmission: Transmission, sweep: Sweep) -> list[tuple[str, Array]]:
     """Return title and values at all points of each panel: ratios, limits, nearness."""
-    motors, points = transmission.actuators, sweep.points
+    motors, points = transmission.actuators, sweep.points.values()
     ratios, efforts, velocities = (
         np.array([getattr(point, what) for point in points])
         for what in ('ratio', 'effort', 'velocity')
@@ -100,8 +100,8 @@ def _draw_map(figure: Any, axes: Any, sweep: Sweep, values: Array) -> None:
     """Draw values over two joints as colours with contours."""
     first, second = sweep.axes
     colours = np.full((len(second), len(first)), np.nan)
-    for (column, row), value in zip(sweep.grid, values, strict=True):
-        colours[row, column] = value
+    columns, rows = np.array([*sweep.points]).T
+    colours[rows, columns] = values
     mesh = axes.pcolormesh(first, second, colours, cmap='viridis', shading='nearest', zorder=1)
     if np.ptp(values) > 1e-6 * max(abs(values.max()), 1.0):
         lines = axes.contour(first, second, colours, 6, colors='white', linewidths=0.6)
@@ -113,14 +113,11 @@ def _draw_map(figure: Any, axes: Any, sweep: Sweep, values: Array) -> None:
 
 def _draw_curves(axes: Any, sweep: Sweep, values: Array, labels: list[str]) -> None:
     """Draw values over each joint as a curve."""
-    ends = np.cumsum([len(curve) for curve in sweep.curves])
-    parts = zip(
-        cycle(CURVES), labels, sweep.axes, sweep.curves, np.split(values, ends), strict=False
-    )
-    for colour, label, axis, curve, own in parts:
-        steps = np.array([*curve], dtype=int)
-        order = np.argsort(steps)
-        axes.plot(axis[steps[order]], own[order], color=colour, linewidth=1.6, label=label)
+    joints, steps = np.array([*sweep.points]).T
+    for index, (colour, label, axis) in enumerate(zip(cycle(CURVES), labels, sweep.axes)):
+        own = np.flatnonzero(joints == index)
+        own = own[np.argsort(steps[own])]
+        axes.plot(axis[steps[own]], values[own], color=colour, linewidth=1.6, label=label)
     if len(labels) > 1:
         axes.legend(fontsize=6, frameon=False)
 

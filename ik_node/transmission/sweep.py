@@ -34,15 +34,15 @@ class Sweep:
     Two joints of a joint space are swept together, on a grid; otherwise each actuator is swept on
     its own, while the others stay at q (nq,). Where the mechanism cannot go there is no point.
 
-    `names` are the joints that are swept, `axes` their values [rad or m]. `grid` has the points of
-    two joints by their indices along both axes, `curves` those of each joint that is swept on its
-    own by the index along its axis; `points` are all.
+    `names` are the joints that are swept, `axes` their values [rad or m]. `points` have the
+    indices along both axes of two joints that are swept `together`, or else the index of a joint,
+    and that along its axis.
     """
 
     def __init__(self, transmission: Transmission, q: Array) -> None:
         self._transmission = transmission
         names, rows = transmission.solver.joint_names, transmission.joints
-        together = len(rows) == 2 and set(rows) <= set(names)
+        self.together = together = len(rows) == 2 and set(rows) <= set(names)
         self.names = rows if together else transmission.actuators
         prepare = transmission.prepare_to_actuators if together else transmission.prepare_to_joints
         self._call = prepare()
@@ -51,16 +51,14 @@ class Sweep:
         low = np.where(np.isfinite(low), low, q[places] - WIDEST)
         high = np.where(np.isfinite(high), high, q[places] + WIDEST)
         self.axes = list(np.linspace(low, high, ACROSS if together else ALONG, axis=1))
-        self.grid: dict[tuple[int, int], Point] = {}
-        self.curves: list[dict[int, Point]] = []
+        lines = [(index, index, q) for index in range(len(self.names))]
         if together:
-            for row, point in self._walk(0, q, q).items():
-                columns = self._walk(1, point.q, q)
-                self.grid.update({(row, column): other for column, other in columns.items()})
-        else:
-            self.curves = [self._walk(index, q, q) for index in range(len(self.names))]
-        curves = (curve.values() for curve in self.curves)
-        self.points = [*self.grid.values(), *(point for curve in curves for point in curve)]
+            lines = [(first, 1, point.q) for first, point in self._walk(0, q, q).items()]
+        self.points = {
+            (first, step): point
+            for first, index, start in lines
+            for step, point in self._walk(index, start, q).items()
+        }
 
     def _walk(self, index: int, start: Array, q: Array) -> dict[int, Point]:
         """Sweep one joint to both sides of its value in q, with the others as in `start`."""
@@ -83,8 +81,8 @@ class Sweep:
 
     def facts(self) -> dict[str, Any]:
         """Return the extremes over the range in plain types."""
-        points, sizes = self.points, [len(axis) for axis in self.axes]
-        tried = sum(sizes) if self.curves else prod(sizes)
+        points, sizes = [*self.points.values()], [len(axis) for axis in self.axes]
+        tried = prod(sizes) if self.together else sum(sizes)
         facts = {'swept': self.names, 'reached': len(points), 'tried': tried}
         if not points:
             return facts
