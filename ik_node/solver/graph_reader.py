@@ -24,7 +24,7 @@ from ik_node.solver.pose import refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem
-from ik_node.solver.problem.redundancy import find_redundancies
+from ik_node.solver.problem.redundancy import find_redundancy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -343,7 +343,8 @@ class Structure:
                 if closed != self._closed:
                     loops = Problem(self.tree, closed, None, options.characteristic_length)
                     loops.refresh(options)
-                self._redundancies = find_redundancies(loops, self.table, q)
+                found = (find_redundancy(chain, self.table, q) for chain in loops.chains)
+                self._redundancies = tuple(each for each in found if each is not None)
                 if self._redundancies:
                     self.problems.clear()
         return self._redundancies

@@ -8,7 +8,6 @@ from ik_node.model.redundancy import Redundancy, rounding_error
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem, Configuration
 from ik_node.solver.problem.joint_table import JointTable
-from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import Workspace
 import numpy as np
 from numpy.typing import NDArray
@@ -107,16 +106,6 @@ def _explained_gaps(chain: ChainProblem) -> Array:
     return np.asarray(size[:, None] * (length, 1.0))
 
 
-def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redundancy, ...]:
-    """
-    Return the chains of closures whose rows are redundant up to rounding.
-
-    `q` (nq,): configuration from which the loops can be closed [rad or m].
-    """
-    found = (_find(chain, table, q) for chain in loops.chains)
-    return tuple(each for each in found if each is not None)
-
-
 def _closed(chain: ChainProblem, limits: Array, table: JointTable, q: Array) -> _Walker | None:
     """
     Return a chain with loops that are open by no more than the limits; None if they stay open.
@@ -141,12 +130,12 @@ def _closed(chain: ChainProblem, limits: Array, table: JointTable, q: Array) -> 
     return None
 
 
-def _find(chain: ChainProblem, table: JointTable, q: Array) -> Redundancy | None:
+def find_redundancy(chain: ChainProblem, table: JointTable, q: Array) -> Redundancy | None:
     """
     Return the redundancy of a chain's closures up to rounding.
 
     There is none if the rows are independent, or redundant without any deviation, or if the loops
-    cannot be closed.
+    cannot be closed, also from q (nq,) [rad or m].
 
     At a single configuration rounding cannot be told from a stiff direction or a singular pose:
     all of them give a small singular value. Therefore the mechanism is moved along the candidate
