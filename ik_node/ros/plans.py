@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from action_msgs.msg import GoalStatus
 from ik_node.errors import IkError, listed, PlanError
@@ -28,9 +28,8 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
 
-@dataclass(frozen=True)
-class JointPlan:
-    """A plan in the joint space."""
+class JointPlan(NamedTuple):
+    """A plan in the joint space, in the order of the arguments of `actuator_plan`."""
 
     times: Array  # Times from the start (n,) [s].
     position: Array  # (n, n_joints) [rad or m]
@@ -261,11 +260,7 @@ def _converted(
     """Return the plan of the motors, and the warning of the worst singularity on its way."""
     made = actuator_plan(
         transmission,
-        plan.times,
-        plan.position,
-        plan.velocity,
-        plan.acceleration,
-        plan.effort,
+        *plan,
         q0=start,
         tolerance=settings.transmission_path_tolerance,
         effort_scale=settings.transmission_max_effort_scale,
