@@ -122,6 +122,14 @@ def test_plan_of_an_unlimited_angle_is_shifted_by_whole_turns():
         assert plan.position[-1, 1] == pytest.approx(0.5)
 
 
+def test_plan_that_is_too_fast_between_its_points_is_refused():
+    """Also if it rests at all of them."""
+    transmission = load_robot(WHEEL).transmission(['wheel', 'elbow'])
+    rest = np.zeros((2, 2))
+    with pytest.raises(PlanError, match='at 0 s the mean velocity of elbow is 100, and its limit'):
+        actuator_plan(transmission, [0.0, 0.01], [[0.0, 0.0], [0.0, 1.0]], rest, q0={})
+
+
 def test_plan_begins_at_the_present_configuration():
     """The way to a first point after time 0 is divided as well, without a point at time 0."""
     case = Case('ankle')
