@@ -21,18 +21,7 @@ from ik_node.kernels.fields import lengths_of, opener
 from ik_node.kernels.forward import column_values
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.kinds import KIND_DISTANCE
-from ik_node.kernels.layout import (
-    CON_DISTANCE,
-    Floats,
-    Ints,
-    JOINT_LOWER,
-    JOINT_TURNS,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    open_solve,
-    Solve,
-    unit_of_column,
-)
+from ik_node.kernels.layout import CON_DISTANCE, Floats, Ints, JOINT_TURNS, open_solve, Solve
 from ik_node.kernels.lm_step import (
     accept,
     DAMPING_DECREASE,
@@ -45,7 +34,7 @@ from ik_node.kernels.lm_step import (
 )
 from ik_node.kernels.redundant import reduce_rows
 from ik_node.kernels.rotation import near_turn, principal_euler
-from ik_node.kernels.solve import select_independent_rows
+from ik_node.kernels.solve import select_independent_rows, write_answer
 from ik_node.kernels.start import (
     all_within_tolerance,
     copy_variables,
@@ -54,6 +43,8 @@ from ik_node.kernels.start import (
     INFINITE,
     place,
     random_number,
+    release_bounds,
+    restore_bounds,
     start_solve,
     WIDEST,
     write_difference,
@@ -95,9 +86,6 @@ class Search(NamedTuple):
     numbers: Annotated[Floats, 'd', 'SCALARS', 'scalars, NUMBER_*']
     found: Annotated[Floats, 'd', 'room * nv', 'variables of the solutions [rad or L]']
     answers: Annotated[Floats, 'd', 'room * nq', 'joint values of the solutions [rad or m]']
-    centre: Annotated[Floats, 'd', 'nv', 'where the search began [rad or L]']
-    low: Annotated[Floats, 'd', 'nv', 'limits [rad or L]']
-    high: Annotated[Floats, 'd', 'nv', 'limits [rad or L]']
     weakest: Annotated[Floats, 'd', 'nv', 'direction of the smallest singular value']
 
 
@@ -111,11 +99,10 @@ class Search(NamedTuple):
     COUNT_CONTINUUM,  # 1 = the solutions belong to a continuum
     COUNT_MOST,  # solutions within the limits that end the search
     COUNT_BOUND,  # a number that the solutions cannot exceed, 0 = unknown
-    COUNT_REJECTED,  # solutions of a continuum in a row that were too near to others
     COUNT_BY_DRAW,  # solutions that a drawn start found, after no derived start did
     COUNT_STEPS,  # steps of all descents
-) = range(12)
-COUNTERS = 12
+) = range(11)
+COUNTERS = 11
 # Kinds of derived starts beside two of each variable.
 KINDS = 2
 (
@@ -133,8 +120,9 @@ STATE_NEW, STATE_RUNNING, STATE_COMPLETE, STATE_MOST, STATE_REFUSED = range(5)
 
 SIZES, FIELDS = lengths_of(Search)
 FIXED = {'COUNTERS': COUNTERS, 'SCALARS': SCALARS, 'KINDS': KINDS}
+PACKED = 'pd'
 
-open_search: Callable[..., Search] = opener(Search, 'pd', fixed=FIXED)
+open_search: Callable[..., Search] = opener(Search, PACKED, fixed=FIXED)
 
 # An angle whose limits are at least so far apart [rad] is searched over the whole turn, and its
 # limits are applied to what is found.
@@ -162,9 +150,9 @@ SHIFT, ITERATIONS, ZERO = 1e-8, 3, 1e-6
 PATH = 2.0
 # Distance from a solution at which it is tested whether the solutions are a continuum.
 ASIDE = 0.1
-# A continuum is sampled with distances of at least this at first [rad or L], which shrink when so
-# many solutions in a row were nearer.
-SPREAD, SHRINKAGE, REJECTIONS = 1.5, 0.7, 12
+# A continuum is sampled with distances of at least this at first [rad or L], which shrink with
+# each solution that is nearer to another one.
+SPREAD, SHRINKAGE = 1.5, 0.98
 # Size of the sample.
 SAMPLE = 100
 # The prior of the spread of basin sizes: shape of their gamma distribution, and its weight.
@@ -181,30 +169,18 @@ PARALLEL = 0.99
 RAREST = 0.02
 
 
-@kernel
-def turns(s: Solve, v: int) -> bool:
-    """Return True if full turns of a variable do not count."""
-    return bool(s.angle[v] == 1 and s.joints[JOINT_TURNS, s.var_q[v]] > 0.0)
-
-
 @rare
 def set_search_bounds(s: Solve, t: Search) -> None:
-    """Set the bounds of the search: the limits, and none for angles with wide limits."""
+    """Set the longest path, and leave out the limits of angles whose limits are wide."""
     t.numbers[NUMBER_PATH] = PATH
     for c in range(s.nc):
         if s.kind[c] == KIND_DISTANCE:
             rod = s.constraints[c, CON_DISTANCE] / s.length
             t.numbers[NUMBER_PATH] = max(t.numbers[NUMBER_PATH], PATH + rod)
     for v in range(s.nv):
-        g = s.var_q[v]
-        s.wraps[v] = 0
-        if s.joints[JOINT_WINDOW, g] > 0.0:
-            s.lower[v] = s.joints[JOINT_LOWER, g] / s.unit[v]
-            s.upper[v] = s.joints[JOINT_UPPER, g] / s.unit[v]
-            s.x[v] = min(max(s.x[v], s.lower[v]), s.upper[v])
-        t.centre[v], t.low[v], t.high[v] = s.x[v], s.lower[v], s.upper[v]
-        if turns(s, v) and s.upper[v] - s.lower[v] >= WIDE_ANGLE:
-            s.lower[v], s.upper[v] = -INFINITE, INFINITE
+        wide = s.angle[v] == 1 and s.upper[v] - s.lower[v] >= WIDE_ANGLE
+        s.wraps[v] = 1 if wide and s.joints[JOINT_TURNS, s.var_q[v]] > 0.0 else 0
+    release_bounds(s)
 
 
 @kernel
@@ -217,7 +193,7 @@ def difference(s: Solve, x: Floats, y: Floats, enough: float) -> float:
     most = 0.0
     for v in range(s.nv):
         if s.free_ball[v] == 0:
-            gap = abs(near_turn(x[v] - y[v], 0.0) if turns(s, v) else x[v] - y[v])
+            gap = abs(near_turn(x[v] - y[v], 0.0) if s.wraps[v] == 1 else x[v] - y[v])
             most = max(most, gap)
             if most > enough:
                 return float(most)
@@ -385,19 +361,6 @@ def face_weakest(s: Solve, t: Search) -> None:
     write_weakest(s, t)
 
 
-@kernel
-def limits_of_draw(s: Solve, t: Search, v: int, around_start: bool) -> tuple[float, float]:
-    """Return the range from which a variable is drawn."""
-    least, most = t.low[v], t.high[v]
-    if turns(s, v) and most - least >= 2.0 * pi:
-        return t.centre[v] - pi, t.centre[v] + pi
-    if most - least < WIDEST:
-        return least, most
-    middle = t.centre[v] if around_start else min(max(0.0, least), most)
-    reach = pi if s.angle[v] == 1 or s.unit[v] == 1.0 else t.numbers[NUMBER_PATH]
-    return max(least, middle - reach), min(most, middle + reach)
-
-
 @rare
 def draw(s: Solve, t: Search) -> None:
     """
@@ -410,16 +373,14 @@ def draw(s: Solve, t: Search) -> None:
     share, n = random_number(s), int(random_number(s) * t.counts[COUNT_FOUND])
     isolated = t.counts[COUNT_FOUND] > 0 and t.counts[COUNT_CONTINUUM] == 0
     for v in range(s.nv):
-        low, high = limits_of_draw(s, t, v, around_start)
+        low, high = s.lower[v], s.upper[v]
+        if high - low >= WIDEST:
+            middle = s.x_start[v] if around_start else min(max(0.0, low), high)
+            reach = pi if s.angle[v] == 1 or s.unit[v] == 1.0 else t.numbers[NUMBER_PATH]
+            low, high = max(low, middle - reach), min(high, middle + reach)
         s.x[v] = low + (high - low) * random_number(s)
         if isolated and random_number(s) < share:
             s.x[v] = t.found[s.nv * n + v]
-
-
-@kernel
-def can_turn(s: Solve, v: int) -> bool:
-    """Return True if a variable is an angle without bounds."""
-    return bool(s.free_ball[v] == 0 and turns(s, v) and s.upper[v] - s.lower[v] > WIDEST)
 
 
 @kernel
@@ -453,7 +414,7 @@ def flip(s: Solve, v: int) -> bool:
         a = s.parent[b] if b >= 0 else -1
         if a < 0 or s.var[b] != v or s.var[a] < 0 or s.var[c] < 0:
             continue
-        if can_turn(s, s.var[a]) and can_turn(s, s.var[c]) and s.angle[v] == 1:
+        if s.wraps[s.var[a]] == 1 and s.angle[v] == 1 and s.wraps[s.var[c]] == 1:
             place(s, s.x)
             first, second, third = 0.5 * pi, 0.0, 0.5 * pi
             by_point = are_parallel(s, a, b)
@@ -503,37 +464,13 @@ def derive(s: Solve, t: Search) -> bool:
                 return True
         else:
             v = kind - s.nv
-            if s.free_ball[v] == 1 or s.lower[v] < -WIDEST < WIDEST < s.upper[v]:
-                if s.free_ball[v] == 1 or turns(s, v):
-                    s.step[v] = pi
-                    apply_step(s, s.x, s.x)
-                    return True
-            elif s.lower[v] < s.upper[v]:
+            if s.free_ball[v] == 1 or s.wraps[v] == 1:
+                s.step[v] = pi
+                apply_step(s, s.x, s.x)
+                return True
+            if 0.0 < s.upper[v] - s.lower[v] < WIDEST:
                 s.x[v] = s.lower[v] + s.upper[v] - s.x[v]
                 return True
-
-
-@rare
-def bring_within(s: Solve, t: Search) -> bool:
-    """
-    Shift angles by full turns to where they are nearest to the start of the search, within limits.
-
-    Return True if all variables are within theirs.
-    """
-    fits = True
-    for v in range(s.nv):
-        if s.free_ball[v] == 0:
-            low, high, x = t.low[v] - NEAR_LIMIT, t.high[v] + NEAR_LIMIT, s.x[v]
-            if turns(s, v) and t.low[v] < t.high[v]:
-                x = near_turn(x, t.centre[v])
-                x += 2.0 * pi if x < low else (-2.0 * pi if x > high else 0.0)
-            fits = fits and low <= x <= high
-            s.x[v] = min(max(x, t.low[v]), t.high[v])
-    for j in range(s.n):
-        if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
-            c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
-            s.x[a], s.x[b], s.x[c] = principal_euler(s.x[a], s.x[b], s.x[c])
-    return fits
 
 
 @rare
@@ -543,19 +480,21 @@ def keep(s: Solve, t: Search) -> int:
     copy_variables(s, s.x, t.found[nv * n :])
     t.hits[n] = 0
     t.counts[COUNT_FOUND] += 1
-    if bring_within(s, t):
+    restore_bounds(s)
+    if difference(s, s.x, t.found[nv * n :], NEAR_LIMIT) <= NEAR_LIMIT:
+        for j in range(s.n):
+            if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
+                c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
+                s.x[a], s.x[b], s.x[c] = principal_euler(s.x[a], s.x[b], s.x[c])
         at = s.nq * t.counts[COUNT_WITHIN]
         t.counts[COUNT_WITHIN] += 1
-        column_values(s, s.x)
         for g in range(s.nq):
             t.answers[at + g] = s.q[g]
-        for j in range(s.n):
-            v, g = s.var[j], s.column_q[j]
-            if v >= 0:
-                value = (s.x[v] if g == s.var_q[v] else s.value[j]) * unit_of_column(s, j)
-                if s.joints[JOINT_WINDOW, g] > 0.0:
-                    value = min(max(value, s.joints[JOINT_LOWER, g]), s.joints[JOINT_UPPER, g])
-                t.answers[at + g] = value
+        column_values(s, s.x)
+        write_answer(s)
+        for g in range(s.nq):
+            t.answers[at + g], s.q[g] = s.q[g], t.answers[at + g]
+    release_bounds(s)
     return int(n)
 
 
@@ -602,19 +541,6 @@ def miss_bound(t: Search) -> float:
     return float(min(1.0, astray * count * (1.0 + mean / shape) ** -shape))
 
 
-@rare
-def sample_continuum(s: Solve, t: Search) -> None:
-    """Keep x if it is far enough from all that are kept; these distances shrink as they fill."""
-    if nearest_found(s, t, t.numbers[NUMBER_SPREAD]) < 0:
-        t.counts[COUNT_REJECTED] = 0
-        keep(s, t)
-        return
-    t.counts[COUNT_REJECTED] += 1
-    if t.counts[COUNT_REJECTED] >= REJECTIONS:
-        t.counts[COUNT_REJECTED] = 0
-        t.numbers[NUMBER_SPREAD] *= SHRINKAGE
-
-
 @kernel
 def start_and_collect(s: Solve, t: Search) -> None:
     """Make one start, and count where it ends."""
@@ -630,7 +556,10 @@ def start_and_collect(s: Solve, t: Search) -> None:
     else:
         t.work[t.counts[COUNT_KIND]] += t.counts[COUNT_STEPS] - steps
     if n == NEW and t.counts[COUNT_CONTINUUM] == 1:
-        sample_continuum(s, t)
+        if nearest_found(s, t, t.numbers[NUMBER_SPREAD]) >= 0:
+            t.numbers[NUMBER_SPREAD] *= SHRINKAGE
+        else:
+            keep(s, t)
     elif n == NEW:
         n = nearest_found(s, t, t.numbers[NUMBER_RESOLUTION])
         if n < 0:

@@ -75,16 +75,12 @@ def largest_number(chain: ChainProblem) -> int:
     turn, point, lines = np.eye(3), np.zeros(3), []
     for offset in arrays.offset.reshape(-1, 12):
         turn, point = turn @ offset[:9].reshape(3, 3), point + turn @ offset[9:]
-        lines.append((turn[:, 2], point))
-    axes, points = np.array(lines).transpose(1, 0, 2)
-    for three in (slice(k, k + 3) for k in range(4)):
-        a, across = axes[three], np.linalg.norm(np.cross(axes[three][:2], axes[three][1:]), axis=1)
-        # A point x on all of the axes has a x x = a x p.
-        system = np.cross(a[:, None], np.eye(3)).transpose(0, 2, 1).reshape(-1, 3)
-        moments = np.cross(a, points[three]).ravel()
-        gaps = system @ np.linalg.lstsq(system, moments, rcond=None)[0] - moments
-        meet = across.min() > 1e-3 and np.abs(gaps).max() < ROUNDING
-        if (meet or across.max() < ROUNDING) and not arrays.prismatic[three].any():
+        # A point x / w of the axis a has a x x = w (a x p); parallel axes meet where w = 0.
+        a = turn[:, 2]
+        lines.append(np.column_stack((np.cross(a, np.eye(3)).T, -np.cross(a, point))))
+    for k in range(4):
+        smallest = np.linalg.svd(np.concatenate(lines[k : k + 3]), compute_uv=False)[-1]
+        if smallest < ROUNDING and not arrays.prismatic[k : k + 3].any():
             return 8
     return 16
 
@@ -247,16 +243,7 @@ class Search:
 
     def __init__(self, chain: ChainProblem, most: int) -> None:
         self.most, nq, nv = most, len(chain.tree.names), len(chain.names.values)
-        sizes = {'nq': nq, 'nv': nv, 'room': most + OUTSIDE_ROOM, **every.FIXED}
-        header = len(every.SIZES) + len(every.FIELDS)
-        begins, totals = layout.lay_out(sizes, every.FIELDS, header)
-        self._plan, self._data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
-        sizes.update(p_size=totals['p'], d_size=totals['d'])
-        words = sizes | begins
-        self._plan[:header] = [words[name] for name in (*every.SIZES, *every.FIELDS)]
-        self._counts = self._plan[begins['counts'] : begins['hits']]
-        self._numbers = self._data[begins['numbers'] :][: every.SCALARS]
-        self._answers = self._data[begins['answers'] :][: nq * sizes['room']].reshape(-1, nq)
+        self._view = Workspace.new(every, nq=nq, nv=nv, room=most + OUTSIDE_ROOM)
         self._starts, self._bound = max(1, SLICE_WORK // max(1, nv)), (b'unknown', 0)
 
     def run(
@@ -274,8 +261,10 @@ class Search:
         `start`: q, joint table and packed options. `ends`: time at which the search ends [s].
         """
         q, rows, packed = start
-        counts, numbers, state = self._counts, self._numbers, every.STATE_RUNNING
-        counts[:], numbers[:] = 0, 0.0
+        view, state = self._view, every.STATE_RUNNING
+        counts, numbers = view.counts, view.numbers
+        for array in (counts, view.turn, view.gain, view.work, numbers):
+            array[:] = 0
         counts[every.COUNT_MOST] = self.most
         numbers[every.NUMBER_RESOLUTION], numbers[every.NUMBER_WANTED] = resolution, miss
         if (rows[layout.JOINT_WINDOW, chain.flat.var_q] > 0.0).all():
@@ -285,12 +274,12 @@ class Search:
                 self._bound = ends_of_legs, largest_number(chain)
             counts[every.COUNT_BOUND] = self._bound[1]
         while state == every.STATE_RUNNING:
-            state = chain.kernels.find_solutions(*start, self._plan, self._data, self._starts)
+            state = chain.kernels.find_solutions(*start, *view.arrays, self._starts)
             if counts[every.COUNT_STARTS] >= MOST_STARTS or perf_counter() >= ends:
                 break
         if state == every.STATE_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        own = self._answers[: counts[every.COUNT_WITHIN]].copy()
+        own = view.answers.reshape(-1, q.size)[: counts[every.COUNT_WITHIN]].copy()
         starts, dimension = int(counts[every.COUNT_STARTS]), int(counts[every.COUNT_CONTINUUM])
         if dimension and len(own):
             # Where branches meet there are more motions.

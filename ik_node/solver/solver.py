@@ -11,6 +11,7 @@ from typing import Any, TYPE_CHECKING
 
 from ik_node.display import public_names
 from ik_node.errors import IkError, listed, OptionError, ShapeError
+from ik_node.kernels.layout import JOINT_WINDOW
 from ik_node.kernels.options import SEED
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.frame import Frame
@@ -572,6 +573,7 @@ class Solver(GraphReader):
                 problem.set_goal(name, pose)
             q = self.start_q(q0)
             rows = table.rows if joints is None else table.rows_of(names_in('joints', joints))
+            q = np.where(rows[JOINT_WINDOW] > 0.0, table.clamped(rows, q), q)
             packed = self.packed[1].copy()
             if seed is not None:
                 packed[SEED] = whole_number('seed', seed)

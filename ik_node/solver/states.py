@@ -28,7 +28,9 @@ BATCH, SURPLUS = 8192, 3
 EMPTY = 20
 
 
-def closed_samples(solver: Any, count: int, seed: int = 0, goals: Held | None = None) -> Array:
+def closed_samples(
+    solver: Any, count: int, seed: int = 0, goals: Held | None = None, threads: int | None = None
+) -> Array:
     """
     Return at most `count` random configurations within limits, with the loops closed [rad or m].
 
@@ -42,7 +44,7 @@ def closed_samples(solver: Any, count: int, seed: int = 0, goals: Held | None = 
     high = np.maximum(np.minimum(table.upper, here + widest), low)
     drawn = np.random.default_rng(seed).uniform(low, high, (count, len(here)))
     drawn[:, table.locked] = here[table.locked]
-    batch = solver.solve_batch(repeated(goals or {}, count), drawn)
+    batch = solver.solve_batch(repeated(goals or {}, count), drawn, threads=threads)
     return np.asarray(batch.q[batch.converged])
 
 
@@ -79,31 +81,22 @@ def state_draws(
     moved[table.places(motors)] = True
     moved |= np.isin(solver.joint_names, solver.non_chain_joints)
     moved &= ~table.locked
-
-    def uniform(count: int) -> Array:
-        return random.uniform(low, high, (count, q.size))
-
-    def closed(start: Array) -> Array:
-        found = solver.solve_batch({}, start, threads=threads)
-        within = ((found.q >= lower) & (found.q <= upper)).all(axis=1)
-        return kept(found.q[within & found.converged])
-
     pool = q[None]
     if solver.chains:
-        pool, way = pool[:0], np.where(table.locked, 0.0, uniform(POOL * STARTS) - q)
-        for share in (1.0, 0.3, 0.1):
-            if len(pool) < POOL:
-                pool = np.concatenate([pool, closed(q + share * way)])
-        if not len(pool):
-            raise IkError('no such configuration with closed loops within limits was found')
-        pool = pool[random.integers(len(pool), size=POOL)]
+        seed = int(random.integers(1 << 31))
+        pool = kept(closed_samples(solver, POOL * STARTS, seed, threads=threads))
+    if not len(pool):
+        raise IkError('no such configuration with closed loops within limits was found')
+    pool = pool[random.integers(len(pool), size=POOL)]
 
     def draw(count: int) -> Array:
-        base = pool[random.integers(len(pool), size=count)]
+        base = pool[random.integers(POOL, size=count)]
         share = random.uniform(*SHARE, (count, 1)) * moved
-        found = closed(base + share * (uniform(count) - base))
+        way = random.uniform(low, high, base.shape) - base
+        batch = solver.solve_batch({}, base + share * way, threads=threads)
+        found = kept(batch.q[batch.converged])
         keep = random.integers(len(found), size=min(len(found), POOL // 8))
-        pool[random.integers(len(pool), size=len(keep))] = found[keep]
+        pool[random.integers(POOL, size=len(keep))] = found[keep]
         return found
 
     return draw
@@ -115,9 +108,7 @@ def evenly(points: Array, count: int, random: np.random.Generator) -> NDArray[np
     size = max(float((high - low).max()), 1e-12) * (1.0 / max(2.0, count ** (1.0 / 3.0)))
     cell = np.floor((points - low) / size).astype(np.int64) @ (1, 1 << 20, 1 << 40)
     # The first of every cell, then the second of every cell, and so on, in random order.
-    order, ranks = (
-        random.permutation(len(points)),
-        defaultdict[int, Iterator[int]](itertools.count),
-    )
+    order = random.permutation(len(points))
+    ranks = defaultdict[int, Iterator[int]](itertools.count)
     rank = [next(ranks[each]) for each in cell[order].tolist()]
     return np.asarray(order[np.argsort(rank, kind='stable')[:count]])

@@ -26,8 +26,8 @@ class Workspace:
     The packed model and the workspace of a chain; `workspace.x` is what kernels call s.x.
 
     `arrays`: model and workspace, two of integers and two of floats, in the order of a kernel's
-    arguments; see `kernels.layout.Solve` for the sizes and fields. With the `table`
-    `kernels.transmit`, the two arrays of a `Transmit`.
+    arguments; see `kernels.layout.Solve` for the sizes and fields. With another `table`, such as
+    `kernels.transmit`, its two arrays.
     """
 
     def __init__(self, *arrays: Any, table: Any = layout) -> None:
@@ -40,6 +40,16 @@ class Workspace:
     def of(cls, flat: FlatChain) -> Workspace:
         """Return a new workspace for a packed chain."""
         return cls(flat.ints, flat.floats, *make_workspace(flat.ints))
+
+    @classmethod
+    def new(cls, table: Any, **sizes: int) -> Workspace:
+        """Return zeros for the two arrays of a table, with sizes and places at their head."""
+        names = (*table.SIZES, *table.FIELDS)
+        begins, totals = layout.lay_out({**sizes, **table.FIXED}, table.FIELDS, len(names))
+        words = {**sizes, **begins, **{f'{array}_size': size for array, size in totals.items()}}
+        ints, floats = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
+        ints[: len(names)] = [words[name] for name in names]
+        return cls(ints, floats, table=table)
 
     def __getattr__(self, name: str) -> Any:
         if name[0] == '_' or name not in self._words:
