@@ -127,17 +127,9 @@ def _solve_all(
     if args.plot is not None and len(found):
         shapes = shapes_of(solver, q, poses, found[0], found.q[1:])
         plot_solution(args.plot, robot.name, found[0], shapes)
-    numbers = {
-        'q': found.q.tolist(),
-        'joints': list(robot.joint_names),
-        'condition': found.condition.tolist(),
-        'mode': found.mode.tolist(),
-        'in_contact': found.in_contact.tolist(),
-        'dimension': found.dimension,
-        'miss': found.miss,
-        'starts': found.starts,
-        'stopped': found.stopped,
-    }
+    names = ('q', 'condition', 'mode', 'in_contact', 'dimension', 'miss', 'starts', 'stopped')
+    numbers = {name: np.asarray(getattr(found, name)).tolist() for name in names}
+    numbers['joints'] = list(robot.joint_names)
     print(json.dumps(numbers, indent=2) if args.json else printable(repr(found).splitlines()))
     return 0 if len(found) else 1
 

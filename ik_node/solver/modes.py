@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import BLOCK, JOINT_WINDOW
 from ik_node.model.link import Connector, Link
+from ik_node.solver.drive import drive_in_parts
 from ik_node.solver.problem.chain_problem import ChainProblem
-from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import Workspace
-from ik_node.solver.result import Solution
+from ik_node.solver.states import state_draws
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +28,10 @@ Block = tuple[ChainProblem, NDArray[np.int64], float]
 STRUCTURAL, DEPENDENT, SINGULAR = 1e-9, 1e-6, 1e-9
 # A path keeps a determinant farther from zero than this.
 CLEAR = 1e-3
-# Edges from each configuration of a roadmap, and what counts as the same configuration.
-NEIGHBOURS, SAME_PLACE = 10, 1e-3
+# Configurations of a roadmap, edges from each, and what counts as the same configuration.
+ROADMAP, NEIGHBOURS, SAME_PLACE = 600, 10, 1e-3
+# Longest part of an edge, and of a drive in a mode [rad or L].
+PART = 0.1
 # A determinant that varies by a smaller share has no sign to change.
 CONSTANT = 1e-6
 
@@ -148,25 +150,18 @@ class ModeChange(NamedTuple):
         return len(self.q) > 1
 
 
-def path_to_mode(
-    modes: Modes,
-    states: Array,
-    q: Array,
-    wanted: str,
-    motors: Sequence[int],
-    units: Array,
-    table: JointTable,
-    drive: Callable[..., tuple[list[Solution], Solution]],
-) -> ModeChange:
+def path_to_mode(solver: Any, wanted: str, q: Array) -> ModeChange:
     """
-    Find a path of closed configurations to another mode on which no direct determinant vanishes.
+    Find a path of closed configurations from q (nq,) to another mode, see `Solver.change_mode`.
 
     It goes along the edges of a probabilistic roadmap (Kavraki et al. 1996): straight lines of the
     motors between configurations, the shortest ones first (Dijkstra 1959).
-
-    `states` (n, nq): configurations with closed loops. `drive`: `drive_in_parts` from one of them
-    to values of motors, as far as its parts are `allowed`.
     """
+    modes, names = solver.modes(), getattr(solver.source, 'actuated', [])
+    if not modes.direct:
+        raise OptionError('mode', wanted, 'a mode of a robot with loops and motors')
+    table, units = solver.refresh().table, solver.problem(()).units
+    motors = [index for index in table.places(names) if index not in table.masters]
     own = modes.label(q)
     stay = partial(ModeChange, q[None], np.array([own]))
     direct, aim = (each.partition('/')[0] for each in (own, wanted))
@@ -178,7 +173,8 @@ def path_to_mode(
         differ = next(k for k, (a, b) in enumerate(zip(own, wanted, strict=True)) if a != b)
         where = f'a type II singularity, where direct determinant {differ} vanishes,'
         return stay(f'{where} separates {own} from {wanted}')
-    nodes = np.concatenate([q[None], states])
+    draw = state_draws(solver._without_restarts(), names, np.random.default_rng(0), 1)
+    nodes = np.concatenate([q[None], draw(ROADMAP)])
     labels = modes.labels(nodes)
     same = np.char.startswith(labels, f'{direct}/')
     nodes, labels = nodes[same], labels[same]
@@ -208,7 +204,9 @@ def path_to_mode(
                 continue
             there = here + gaps[other] * units
             ends = {index: float(there[index]) for index in motors}
-            parts, last = drive(here, ends, allowed=is_clear)
+            parts, last = drive_in_parts(
+                solver._drive, here, ends, units, PART, is_clear, least=1.0
+            )
             arrived = bool(parts) and parts[-1] is last and last.converged
             if arrived and np.abs((last.q - there) / units).max() < SAME_PLACE:
                 least[other] = reach

@@ -243,7 +243,9 @@ class Search:
 
     def __init__(self, chain: ChainProblem, most: int) -> None:
         self.most, nq, nv = most, len(chain.tree.names), len(chain.names.values)
-        self._view = Workspace.new(every, nq=nq, nv=nv, room=most + OUTSIDE_ROOM)
+        view = Workspace.new(every, nq=nq, nv=nv, room=most + OUTSIDE_ROOM)
+        self._arrays, self._counts, self._numbers = view.arrays, view.counts, view.numbers
+        self._of_kinds, self._answers = (view.turn, view.gain, view.work), view.answers
         self._starts, self._bound = max(1, SLICE_WORK // max(1, nv)), (b'unknown', 0)
 
     def run(
@@ -261,9 +263,8 @@ class Search:
         `start`: q, joint table and packed options. `ends`: time at which the search ends [s].
         """
         q, rows, packed = start
-        view, state = self._view, every.STATE_RUNNING
-        counts, numbers = view.counts, view.numbers
-        for array in (counts, view.turn, view.gain, view.work, numbers):
+        counts, numbers, state = self._counts, self._numbers, every.STATE_RUNNING
+        for array in (counts, numbers, *self._of_kinds):
             array[:] = 0
         counts[every.COUNT_MOST] = self.most
         numbers[every.NUMBER_RESOLUTION], numbers[every.NUMBER_WANTED] = resolution, miss
@@ -274,12 +275,12 @@ class Search:
                 self._bound = ends_of_legs, largest_number(chain)
             counts[every.COUNT_BOUND] = self._bound[1]
         while state == every.STATE_RUNNING:
-            state = chain.kernels.find_solutions(*start, *view.arrays, self._starts)
+            state = chain.kernels.find_solutions(*start, *self._arrays, self._starts)
             if counts[every.COUNT_STARTS] >= MOST_STARTS or perf_counter() >= ends:
                 break
         if state == every.STATE_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        own = view.answers.reshape(-1, q.size)[: counts[every.COUNT_WITHIN]].copy()
+        own = self._answers.reshape(-1, q.size)[: counts[every.COUNT_WITHIN]].copy()
         starts, dimension = int(counts[every.COUNT_STARTS]), int(counts[every.COUNT_CONTINUUM])
         if dimension and len(own):
             # Where branches meet there are more motions.

@@ -22,7 +22,7 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely, drive_in_parts
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.modes import main_link, ModeChange, Modes, path_to_mode
+from ik_node.solver.modes import main_link, ModeChange, Modes, PART, path_to_mode
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, many_q, names_in, refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
@@ -51,9 +51,6 @@ _NO_QUATS: Array = np.zeros((0, 4))
 # Any of the forms of `position_and_quat`, for which there is no common type.
 Pose = Any
 Poses = Any
-# States of a roadmap between modes; longest part of its edges, and of a drive in a mode [rad or
-# L].
-ROADMAP, PART = 600, 0.1
 # Random starts for configurations at which the rows and columns of determinants are chosen, and
 # how many of these are kept.
 TRIES, REFERENCES = 100, 8
@@ -541,10 +538,8 @@ class Solver(GraphReader):
 
         Raises
         ------
-        UnknownFrameError
-            If a key is neither a goal nor a link, or a joint does not exist.
-        ShapeError
-            If a pose or q0 has the wrong form or is not finite.
+        UnknownFrameError, ShapeError
+            As in `solve_pose`.
         OptionError
             If another argument is not allowed.
 
@@ -675,19 +670,8 @@ class Solver(GraphReader):
         False
 
         """
-        from ik_node.solver.states import state_draws
-
         with self.lock:
-            start = self.checked_q(q0)
-            modes, motors = self.modes(), getattr(self.source, 'actuated', [])
-            if not modes.direct:
-                raise OptionError('mode', mode, 'a mode of a robot with loops and motors')
-            table, units = self.refresh().table, self.problem(()).units
-            places = [index for index in table.places(motors) if index not in table.masters]
-            draw = state_draws(self._without_restarts(), motors, np.random.default_rng(0), 1)
-            states = draw(ROADMAP)
-            drive_to = partial(drive_in_parts, self._drive, units=units, longest=PART, least=1.0)
-            return path_to_mode(modes, states, start, mode, places, units, table, drive_to)
+            return path_to_mode(self, mode, self.checked_q(q0))
 
     def nearest_singularity(self, q0: Values | None = None, kind: str = 'direct') -> Singularity:
         """
