@@ -373,6 +373,10 @@ def is_beyond_limits(s: Workspace, goal: int, q: Array, joints: Array, table: Ar
     Return True if no joint values within limits bring a link to its goal.
 
     Loops are left out, so that a proof does not depend on them. Locked joints have values q.
+
+    If a ball holds all places of a point, those that a range of angles turns it to are within a
+    ball, too: the arc of its centre, of radius rho and half angle h, lies within rho sin h of the
+    point at rho cos h.
     """
     link, mask, row = int(s.a_column[goal]), int(s.mask[goal]), table[goal]
     known = mask & POSITION == POSITION or s.axes[goal] != layout.AXES_A
@@ -382,7 +386,8 @@ def is_beyond_limits(s: Workspace, goal: int, q: Array, joints: Array, table: Ar
     while link >= 0:
         path.insert(0, link)
         link = int(s.parent[link])
-    ranges = np.array([_range_of(s, j, q, joints) for j in path]).T
+    slides = s.prismatic[path] == 1
+    ranges = _ranges(s, path, slides, q, joints)
     if not np.isfinite(ranges).all():
         return False
     a, b = (each[12 * goal :][:12] for each in (s.a_offset, s.b_offset))
@@ -391,83 +396,35 @@ def is_beyond_limits(s: Workspace, goal: int, q: Array, joints: Array, table: Ar
     axes = np.eye(3) if s.axes[goal] == layout.AXES_WORLD else turn
     axes = axes[:, [k for k in range(3) if mask & (1 << k)]]
     frames = s.offset.reshape(-1, 12)[path]
-    points = a[9:].reshape(1, 3)
-    aims = aim.reshape(1, 3)
+    points = a[None, 9:]
     if mask & ORIENTATION == ORIENTATION:
         # The pose of the link is known: that of two points of its axis, and of one beside it.
         turn = turn @ a[:9].reshape(3, 3).T
-        along = 0.0 if s.prismatic[path[-1]] else -float(frames[-1, 9:] @ frames[-1, 2:9:3])
+        along = 0.0 if slides[-1] else -float(frames[-1, 9:] @ frames[-1, 2:9:3])
         points = np.array([(0, 0, along), (0, 0, along + 1.0), (1.0, 0, along)])
-        aims = aim + (points - a[9:]) @ turn.T
         axes = np.eye(3) if mask & POSITION == POSITION else axes
+    aims = aim + (points - a[9:]) @ turn.T
     levers = np.linalg.norm(points - a[9:], axis=1)
     slack = row[layout.CON_TRANSLATION_TOLERANCE] + row[layout.CON_TRANSLATION_MISFIT]
     slack = slack / s.length[0] + row[layout.CON_ROTATION_TOLERANCE] * levers + ROUNDING
-    return _never_meet(frames, s.prismatic[path] == 1, ranges, points, aims, slack, axes)
-
-
-def _range_of(s: Workspace, j: int, q: Array, joints: Array) -> tuple[float, float]:
-    """Return the range of the value of column j [rad or L]; a whole turn is -pi to pi."""
-    slides, v = s.prismatic[j] == 1, int(s.var[j])
-    if v < 0:
-        value = float(q[s.column_q[j]]) / (s.length[0] if slides else 1.0)
-        return value, value
-    g, factors = s.var_q[v], s.coefficients[s.width * j :][: s.width]
-    ends = (
-        joints[[layout.JOINT_LOWER, layout.JOINT_UPPER], g]
-        if joints[layout.JOINT_WINDOW, g] > 0.0
-        else q[[g, g]]
-    )
-    low, high = (
-        np.polynomial.polynomial.polyval(end / s.unit[v], factors) for end in sorted(ends)
-    )
-    if factors[2:].any() or not np.isfinite(ends).all():
-        low, high = (-np.inf, np.inf) if slides else (-np.pi, np.pi)
-    if not slides and abs(high - low) >= 2.0 * np.pi:
-        low, high = -np.pi, np.pi
-    return min(low, high), max(low, high)
-
-
-def _never_meet(
-    frames: Array,
-    slides: NDArray[np.bool_],
-    ranges: Array,
-    points: Array,
-    aims: Array,
-    slack: Array,
-    axes: Array,
-) -> bool:
-    """
-    Return True if no values within ranges bring all points of a link to their aims.
-
-    If a ball holds all places of a point, those that a range of angles turns it to are within a
-    ball, too: the arc of its centre, of radius rho and half angle h, lies within rho sin h of the
-    point at rho cos h.
-
-    The joints have `frames` (n, 12) in the ones before and `ranges` (2, n). `points` are in the
-    last frame, `aims` in the root frame; `axes` (3, m) are the components that count.
-    """
-    boxes = np.array(ranges)[:, None]
+    boxes = ranges[:, None]
     for _ in range(HALVINGS):
-        middle, half = 0.5 * (boxes[0] + boxes[1]), 0.5 * (boxes[1] - boxes[0])
-        near, size = half < 0.5 * np.pi, (len(half), len(points))
-        nearer, spread = np.where(near, np.cos(half), 0.0), np.where(near, np.sin(half), 1.0)
-        growth = np.zeros((len(slides), *size))
-        x, y, z = (np.broadcast_to(p, size) for p in points.T)
-        for j in range(len(slides) - 1, -1, -1):
-            angle, short = middle[:, j, None], nearer[:, j, None]
+        middle, half = boxes.mean(axis=0), 0.5 * (boxes[1] - boxes[0])
+        near, places = half < 0.5 * np.pi, np.tile(points, (len(half), 1, 1))
+        turned = np.where(near, np.cos(half), 0.0) * np.exp(1j * middle)
+        spread, growth = (
+            np.where(near, np.sin(half), 1.0),
+            np.zeros((len(path), *places.shape[:2])),
+        )
+        for j in range(len(path) - 1, -1, -1):
+            across, z = places[..., 0] + 1j * places[..., 1], places[..., 2]
             if slides[j]:
-                growth[j], z = half[:, j, None], z + angle
+                growth[j], z = half[:, j, None], z + middle[:, j, None]
             else:
-                growth[j] = np.hypot(x, y) * spread[:, j, None]
-                cosine, sine = short * np.cos(angle), short * np.sin(angle)
-                x, y = cosine * x - sine * y, sine * x + cosine * y
-            m = frames[j]
-            x, y, z = (
-                m[3 * k] * x + m[3 * k + 1] * y + m[3 * k + 2] * z + m[9 + k] for k in range(3)
-            )
-        away = aims - np.stack((x, y, z), axis=2)
-        gaps = np.linalg.norm(away @ axes, axis=2) - growth.sum(axis=0) - slack
+                growth[j], across = abs(across) * spread[:, j, None], across * turned[:, j, None]
+            places = np.stack((across.real, across.imag, z), axis=2)
+            places = places @ frames[j, :9].reshape(3, 3).T + frames[j, 9:]
+        gaps = np.linalg.norm((aims - places) @ axes, axis=2) - growth.sum(axis=0) - slack
         left = (gaps <= 0.0).all(axis=1)
         if not left.any():
             return True
@@ -479,3 +436,20 @@ def _never_meet(
         upper[0, each, cut] = boxes[1, each, cut] = middle[left][each, cut]
         boxes = np.concatenate((boxes, upper), axis=1)
     return False
+
+
+def _ranges(
+    s: Workspace, path: list[int], slides: NDArray[np.bool_], q: Array, joints: Array
+) -> Array:
+    """Return the ranges (2, n) of the values of columns [rad or L]; a whole turn is -pi to pi."""
+    v, limits = s.var[path], joints[[layout.JOINT_LOWER, layout.JOINT_UPPER]]
+    ends = np.where(joints[layout.JOINT_WINDOW] > 0.0, limits, q)
+    units = np.where(v < 0, np.where(slides, s.length[0], 1.0), s.unit[v])
+    ends = ends[:, np.where(v < 0, s.column_q[path], s.var_q[v])] / units
+    factors = s.coefficients.reshape(-1, s.width)[path].T
+    factors[:, v < 0] = np.eye(s.width)[:, 1:2]
+    unknown = factors[2:].any(axis=0) | ~np.isfinite(ends).all(axis=0)
+    ranges = np.sort(factors[0] + factors[1] * np.where(unknown, 0.0, ends), axis=0)
+    whole = unknown | (~slides & (np.ptp(ranges, axis=0) >= 2.0 * np.pi))
+    widest = np.where(slides, np.inf, np.pi)
+    return np.where(whole, (-widest, widest), ranges)
