@@ -139,15 +139,12 @@ class AnalysedRobot(Mechanism):
             if mode is not None:
                 labels = solver.modes().labels(q)
                 seen.update(labels.tolist())
+                if mode not in seen:
+                    raise OptionError('mode', mode, f'one of {listed(sorted(seen))}')
                 q = q[labels == mode]
             return q if avoidance is None else q[[avoidance.is_free(each) for each in q]]
 
-        try:
-            draw = state_draws(solver, self.actuated, random, threads, kept)
-        except IkError as error:
-            if mode is None or mode in seen:
-                raise
-            raise OptionError('mode', mode, f'one of {listed(sorted(seen))}') from error
+        draw = state_draws(solver, self.actuated, random, threads, kept)
         wanted = count * SURPLUS if spread == 'workspace' else count
         parts, have, empty = list[Array](), 0, 0
         while have < wanted:

@@ -140,10 +140,8 @@ class SingularSystem:
         for number in range(iterations):
             residual, jacobian = self.linear(q)
             fixed, matrix = jacobian[self.fixed], self.matrix(jacobian, kind)
-            basis, triangle = np.linalg.qr(fixed.T, mode='complete')
-            rows, motions = len(fixed), basis.T[len(fixed) :]
-            regular = triangle[:rows].T + ZERO * np.eye(rows)
-            close = -basis[:, :rows] @ np.linalg.solve(regular, residual[self.fixed])
+            motions = np.linalg.qr(fixed.T, mode='complete')[0].T[len(fixed) :]
+            close = -np.linalg.pinv(fixed, ZERO) @ residual[self.fixed]
             lost = matrix @ vector
             # The loops stay closed to first order along the motions.
             ahead = [self.linear(self.moved(q, DIFFERENCE * way))[1] for way in motions]
