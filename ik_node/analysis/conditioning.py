@@ -64,13 +64,13 @@ def conditioning(
     held = [
         row for row in range(int(ends[-1])) if row not in of_goal or row in {*turns} - {*target}
     ]
-    found: list[Array] = [np.zeros(0)]
+    ratios: list[Array] = [np.zeros(0)]
     for first in range(0, len(q), _TOGETHER):
         jacobians = np.array(
             [chain.linearise_by_size(one, table.rows, packed)[1] for one in q[first:][:_TOGETHER]]
         )[:, :, free]
-        found.append(_ratios(jacobians[:, held], jacobians[:, target], drives, chain.slack))
-    return np.concatenate(found)
+        ratios.append(_ratios(jacobians[:, held], jacobians[:, target], drives, chain.slack))
+    return np.concatenate(ratios)
 
 
 def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_], slack: float) -> Array:

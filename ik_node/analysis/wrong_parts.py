@@ -88,7 +88,9 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
             continue
         motions = null_space(jacobian[:, free], chain.slack)
         parts = np.max(np.abs(motions), axis=1, initial=0.0)
-        still = [places[index] for index, most in zip(free, parts, strict=True) if most < NONE]
+        still = [
+            places[index] for index, largest in zip(free, parts, strict=True) if largest < NONE
+        ]
         held.update(dict.fromkeys(still, 'loops'))
         if motions.shape[1] == 1:
             moved = {places[index]: part for index, part in zip(free, motions[:, 0], strict=True)}

@@ -31,10 +31,12 @@ def directions(count: int) -> Array:
     Swinbank & Purser, Fibonacci grids: a novel approach to global modelling, 2006.
 
     """
-    at = np.arange(count)
-    height = 1.0 - (2.0 * at + 1.0) / count
+    index = np.arange(count)
+    height = 1.0 - (2.0 * index + 1.0) / count
     radius = np.sqrt(1.0 - height**2)
-    axes = np.stack((radius * np.cos(GOLDEN * at), radius * np.sin(GOLDEN * at), height), axis=1)
+    axes = np.stack(
+        (radius * np.cos(GOLDEN * index), radius * np.sin(GOLDEN * index), height), axis=1
+    )
     return np.array([quat_between((0.0, 0.0, 1.0), axis) for axis in axes])
 
 

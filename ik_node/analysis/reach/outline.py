@@ -167,11 +167,11 @@ def _joined(pieces: list[Array]) -> list[Array]:
     lines = []
     for first in sorted(following, key=lambda start: start in ends):
         line = []
-        at = first
-        while at in following:
-            piece = following.pop(at)
+        corner = first
+        while corner in following:
+            piece = following.pop(corner)
             line.append(piece[:-1])
-            at = tuple(piece[-1].tolist())
+            corner = tuple(piece[-1].tolist())
         if line:
-            lines.append(np.vstack([*line, np.array((at,))]))
+            lines.append(np.vstack([*line, np.array((corner,))]))
     return lines

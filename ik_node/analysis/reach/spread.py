@@ -243,14 +243,14 @@ class Spread(Generic[AnyGrid]):
 
     def _keep(self, rows: Ints, batch: BatchSolution, error: Array | float) -> None:
         """Keep the results of some poses that converged, or whose error is less than before."""
-        found = batch.goal_errors[self._goal]
+        errors = batch.goal_errors[self._goal]
         before = self.position_error[rows] + self.orientation_error[rows]
         better = batch.converged | (error < before)
         self.starts[rows] += batch.starts.astype(np.int32)
         rows = rows[better]
         self.q[rows] = batch.q[better]
-        self.position_error[rows] = found.position[better]
-        self.orientation_error[rows] = found.orientation[better]
+        self.position_error[rows] = errors.position[better]
+        self.orientation_error[rows] = errors.orientation[better]
         self.status[rows] = batch.status[better]
 
     def follow(self, positions: Array, starts: Array) -> BatchSolution:

@@ -41,10 +41,10 @@ def surface_nets(field: NDArray[Any], level: float) -> tuple[Array, Ints]:
         high, one, other = np.roll(np.eye(3, dtype=int), -axis, axis=0)
         first = tuple(slice(0, n - h) for n, h in zip(values.shape, high, strict=True))
         second = tuple(slice(h, None) for h in high)
-        at = np.argwhere(above[first] != above[second])
-        before, after = values[first][tuple(at.T)], values[second][tuple(at.T)]
-        points.append(at + (before / (before - after))[:, None] * high)
-        around = np.stack([at - one - other, at - other, at, at - one], axis=1)
+        edges = np.argwhere(above[first] != above[second])
+        before, after = values[first][tuple(edges.T)], values[second][tuple(edges.T)]
+        points.append(edges + (before / (before - after))[:, None] * high)
+        around = np.stack([edges - one - other, edges - other, edges, edges - one], axis=1)
         cubes.append(np.ravel_multi_index(tuple(np.moveaxis(around, -1, 0)), values.shape))
         sides.append(before > 0.0)
     quads, crossings = np.concatenate(cubes), np.concatenate(points)
@@ -63,10 +63,10 @@ def surface_nets(field: NDArray[Any], level: float) -> tuple[Array, Ints]:
 
 def _means(numbers: Ints, places: Array, count: int) -> Array:
     """Return the means (count, 3) of the places (n, 4, 3) with each number (n, 4)."""
-    at = numbers.ravel()
-    total = np.maximum(np.bincount(at, minlength=count), 1)
+    index = numbers.ravel()
+    total = np.maximum(np.bincount(index, minlength=count), 1)
     flat = places.reshape(-1, 3)
     result: Array = np.stack(
-        [np.bincount(at, flat[:, k], minlength=count) / total for k in range(3)], axis=1
+        [np.bincount(index, flat[:, k], minlength=count) / total for k in range(3)], axis=1
     )
     return result

@@ -60,17 +60,17 @@ def curves_in_layer(
 
     `at`, `half`: middle of the layer and half of its thickness [m].
     """
-    found, along, planes = [], 'xyz'.index(axis), ('xyz', 'xyz'.replace(axis, ''))
+    result, along, planes = [], 'xyz'.index(axis), ('xyz', 'xyz'.replace(axis, ''))
     for curve in (each for each in curves if each.plane in planes):
         gap = curve.points[:, along] - at
         if (np.abs(gap) <= half).all():
-            found.append(curve)
+            result.append(curve)
             continue
         for k in np.flatnonzero((gap[1:] > 0.0) != (gap[:-1] > 0.0)):
             share = gap[k] / (gap[k] - gap[k + 1])
             point, q = (each[k : k + 1] + share * (each[k + 1] - each[k]) for each in curve[1:3])
-            found.append(SingularCurve(curve.kind, point, q, 'xyz'))
-    return found
+            result.append(SingularCurve(curve.kind, point, q, 'xyz'))
+    return result
 
 
 class ReachVolume:
@@ -172,8 +172,8 @@ class ReachVolume:
     @property
     def reached(self) -> Bools:
         """Return True for reached cells, shape (nx, ny, nz), or (nx, ny, nz, K)."""
-        found: Bools = np.greater_equal(np.moveaxis(self._row, 0, -1), 0)
-        return found[..., 0] if self.quats_xyzw is None else found
+        result: Bools = np.greater_equal(np.moveaxis(self._row, 0, -1), 0)
+        return result[..., 0] if self.quats_xyzw is None else result
 
     @cached_property
     def share(self) -> NDArray[np.float32]:
@@ -252,8 +252,8 @@ class ReachVolume:
         if isinstance(points, tuple) and [type(each) for each in points] == [float] * 3:
             one = self._one(*points)
             return 0.0 if one is None else self.share.item(one)
-        at, inside = self.cells(points)
-        return np.where(inside, self.share[tuple(np.moveaxis(at, -1, 0))], np.float32(0.0))
+        index, inside = self.cells(points)
+        return np.where(inside, self.share[tuple(np.moveaxis(index, -1, 0))], np.float32(0.0))
 
     def q_at(self, point: ArrayLike, quat_xyzw: ArrayLike | None = None) -> Array | None:
         """
@@ -291,18 +291,18 @@ class ReachVolume:
 
         """
         given = numbers('point', point)
-        at, inside = self.cells(given)
-        if at.shape != (3,):
+        index, inside = self.cells(given)
+        if index.shape != (3,):
             raise ShapeError('point', 'shape (3,)', f'shape {given.shape}')
         if not inside:
             return None
-        i, j, k = at.tolist()
+        i, j, k = index.tolist()
         rows = self._row[:, i, j, k]
         if quat_xyzw is not None and self.quats_xyzw is not None:
             quat = finite('quat_xyzw', quat_xyzw, 4)
             rows = rows[self.nearest(quat[None] / np.linalg.norm(quat))[0]]
-        found = rows[rows >= 0]
-        return self._q[found[0]].astype(np.float64) if len(found) else None
+        reached = rows[rows >= 0]
+        return self._q[reached[0]].astype(np.float64) if len(reached) else None
 
     def nearest(self, quats_xyzw: Array) -> tuple[NDArray[np.int64], Array]:
         """
