@@ -79,102 +79,85 @@ def reach_plot(path: str) -> Draw:
         sides = [max(_LEAST, scale * side) for side in (right - left, high - low)]
         size = (sides[0] + _AROUND[0], sides[1] + _AROUND[1])
         figure = new_figure(figsize=size, layout='constrained')
-        drawing = _Drawing(figure, view, result, outline)
-        drawing.reach(measure)
-        _draw_curves(drawing.axes, curves, result.grid.axes[:2])
-        drawing.robot(flat, link, home)
-        drawing.words(robot.name, link)
+        axes = figure.add_subplot(aspect='equal', xlim=view[:2], ylim=view[2:])
+        axes.set(facecolor=BACKGROUND, axisbelow=True, autoscale_on=False)
+        axes.grid(True, color=RULED, lw=1.0)
+        _draw_reach(axes, result, outline, measure)
+        _draw_curves(axes, curves, result.grid.axes[:2])
+        _draw_robot(axes, flat, link, home)
+        _write_words(axes, result, outline, robot.name, link)
         save_picture(figure, path, dpi=_DPI, bbox_inches='tight', pad_inches=0.2)
 
     return save
 
 
-class _Drawing:
-    """A drawing of a map on a figure."""
+def _draw_reach(axes: Any, result: Spread[Slice], outline: Outline, measure: Array) -> None:
+    """Colour the reached region by the measure, up to the border."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
 
-    def __init__(
-        self, figure: Any, view: tuple[float, ...], result: Spread[Slice], outline: Outline
-    ) -> None:
-        self._figure, self._found, self._outline = figure, result, outline
-        self.axes = figure.add_subplot()
-        self.axes.set_aspect('equal')
-        self.axes.set_xlim(*view[:2])
-        self.axes.set_ylim(*view[2:])
-        self.axes.set_autoscale_on(False)
-        self.axes.set_facecolor(BACKGROUND)
-        self.axes.grid(True, color=RULED, lw=1.0)
-        self.axes.set_axisbelow(True)
+    across, up = result.grid.sides
+    half = 0.5 * (across[1] - across[0]), 0.5 * (up[1] - up[0])
+    extent = across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
+    decided = result.decided.reshape(result.grid.shape)
+    if not decided.all():
+        veil, grey = np.where(decided, np.nan, 1.0), ListedColormap([_UNKNOWN])
+        axes.imshow(veil, origin='lower', extent=extent, cmap=grey, zorder=1)
+    border = {'colors': INK, 'lw': 1.6, 'capstyle': 'round', 'joinstyle': 'round'}
+    axes.add_collection(LineCollection(outline.border, zorder=4, **border))
+    if not outline.cells:
+        return
+    outlines = [Path(np.vstack((cell, cell[:1])), closed=True) for cell in outline.cells]
+    inside = PathPatch(Path.make_compound_path(*outlines), transform=axes.transData)
+    values, top = _grown(measure.reshape(result.grid.shape)), float(np.nanmax(measure))
+    scale = {'vmin': 0.0, 'vmax': top if top > 0.0 else 1.0}
+    style = {'cmap': 'viridis', 'interpolation': 'bilinear', 'zorder': 2, **scale}
+    shown = axes.imshow(values, origin='lower', extent=extent, **style)
+    shown.set_clip_path(inside)
+    bar = axes.figure.colorbar(shown, cax=axes.inset_axes((1.03, 0.0, 0.032, 1.0)))
+    meaning = 'conditioning [1]:  0 singular,  1 alike in all directions'
+    bar.set_label(meaning, color=INK, labelpad=8)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
 
-    def reach(self, measure: Array) -> None:
-        """Colour the reached region by the measure, up to the border."""
-        from matplotlib.collections import LineCollection
-        from matplotlib.colors import ListedColormap
 
-        axes, points = self.axes, self._found.grid
-        across, up = points.sides
-        half = 0.5 * (across[1] - across[0]), 0.5 * (up[1] - up[0])
-        extent = across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
-        decided = self._found.decided.reshape(points.shape)
-        if not decided.all():
-            veil, grey = np.where(decided, np.nan, 1.0), ListedColormap([_UNKNOWN])
-            axes.imshow(veil, origin='lower', extent=extent, cmap=grey, zorder=1)
-        if self._outline.cells:
-            self._colour(_grown(measure.reshape(points.shape)), extent, float(np.nanmax(measure)))
-        border = {'colors': INK, 'lw': 1.6, 'capstyle': 'round', 'joinstyle': 'round'}
-        axes.add_collection(LineCollection(self._outline.border, zorder=4, **border))
+def _draw_robot(axes: Any, flat: Array, link: str, home: Array) -> None:
+    """Draw the triangles of the robot over the map, and where its link is."""
+    from matplotlib.collections import PolyCollection
 
-    def _colour(self, values: Array, extent: tuple[float, ...], top: float) -> None:
-        from matplotlib.patches import PathPatch
-        from matplotlib.path import Path
+    for colour, width in (('white', 2.4), (_ROD, 0.6)):
+        style: dict[str, Any] = {'facecolors': colour, 'edgecolors': colour, 'lw': width}
+        axes.add_collection(PolyCollection(list(flat), zorder=6, **style))
+    dot = {'ls': '', 'marker': 'o', 'zorder': 7, 'mfc': _LINK, 'mec': 'white', 'mew': 1.8}
+    axes.plot(*home[:, None], ms=9.0, label=link, **dot)
 
-        axes = self.axes
-        outlines = [Path(np.vstack((cell, cell[:1])), closed=True) for cell in self._outline.cells]
-        inside = PathPatch(Path.make_compound_path(*outlines), transform=axes.transData)
-        scale = {'vmin': 0.0, 'vmax': top if top > 0.0 else 1.0}
-        style = {'cmap': 'viridis', 'interpolation': 'bilinear', 'zorder': 2, **scale}
-        shown = axes.imshow(values, origin='lower', extent=extent, **style)
-        shown.set_clip_path(inside)
-        bar = self._figure.colorbar(shown, cax=axes.inset_axes((1.03, 0.0, 0.032, 1.0)))
-        meaning = 'conditioning [1]:  0 singular,  1 alike in all directions'
-        bar.set_label(meaning, color=INK, labelpad=8)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
 
-    def robot(self, flat: Array, link: str, home: Array) -> None:
-        """Draw the triangles of the robot over the map, and where its link is."""
-        from matplotlib.collections import PolyCollection
-
-        for colour, width in (('white', 2.4), (_ROD, 0.6)):
-            style: dict[str, Any] = {'facecolors': colour, 'edgecolors': colour, 'lw': width}
-            self.axes.add_collection(PolyCollection(list(flat), zorder=6, **style))
-        dot = {'ls': '', 'marker': 'o', 'zorder': 7, 'mfc': _LINK, 'mec': 'white', 'mew': 1.8}
-        self.axes.plot(*home[:, None], ms=9.0, label=link, **dot)
-
-    def words(self, name: str, link: str) -> None:
-        """Draw the title, the axis labels and the legend."""
-        axes, points, result = self.axes, self._found.grid, self._found
-        style: dict[str, Any] = {'loc': 'left', 'fontsize': 14.5, 'fontweight': 'bold', 'pad': 22}
-        axes.set_title(f'Reach of {link}', color=INK, parse_math=False, **style)
-        facts = (
-            name,
-            points.name,
-            f'{self._outline.area:.4g} m\u00b2',
-            f'{np.count_nonzero(result.reached)} of {len(result.q)} points',
-        )
-        place = {'xycoords': 'axes fraction', 'textcoords': 'offset points', 'parse_math': False}
-        text = '  \u00b7  '.join(facts)
-        axes.annotate(text, (0.0, 1.0), (0.0, 6.0), fontsize=9.5, color=FAINT, **place)
-        first, second, _ = points.axes
-        axes.set_xlabel(f'{"xyz"[first]} [m]', fontsize=11, color=INK)
-        axes.set_ylabel(f'{"xyz"[second]} [m]', fontsize=11, color=INK)
-        axes.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
-        axes.spines[:].set_visible(False)
-        place = {'loc': 'upper right', 'bbox_to_anchor': (1.0, -0.055), 'ncols': 4, 'fontsize': 9}
-        pads = {'handletextpad': 0.2, 'columnspacing': 1.2, 'borderaxespad': 0.0}
-        legend = axes.legend(frameon=False, **place, **pads)
-        for text in legend.get_texts():
-            text.set_color(FAINT)
-            text.set_parse_math(False)
+def _write_words(axes: Any, result: Spread[Slice], outline: Outline, name: str, link: str) -> None:
+    """Draw the title, the axis labels and the legend."""
+    style: dict[str, Any] = {'loc': 'left', 'fontsize': 14.5, 'fontweight': 'bold', 'pad': 22}
+    axes.set_title(f'Reach of {link}', color=INK, parse_math=False, **style)
+    facts = (
+        name,
+        result.grid.name,
+        f'{outline.area:.4g} m\u00b2',
+        f'{np.count_nonzero(result.reached)} of {len(result.q)} points',
+    )
+    place = {'xycoords': 'axes fraction', 'textcoords': 'offset points', 'parse_math': False}
+    text = '  \u00b7  '.join(facts)
+    axes.annotate(text, (0.0, 1.0), (0.0, 6.0), fontsize=9.5, color=FAINT, **place)
+    first, second, _ = result.grid.axes
+    axes.set_xlabel(f'{"xyz"[first]} [m]', fontsize=11, color=INK)
+    axes.set_ylabel(f'{"xyz"[second]} [m]', fontsize=11, color=INK)
+    axes.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
+    axes.spines[:].set_visible(False)
+    place = {'loc': 'upper right', 'bbox_to_anchor': (1.0, -0.055), 'ncols': 4, 'fontsize': 9}
+    pads = {'handletextpad': 0.2, 'columnspacing': 1.2, 'borderaxespad': 0.0}
+    legend = axes.legend(frameon=False, **place, **pads)
+    for text in legend.get_texts():
+        text.set_color(FAINT)
+        text.set_parse_math(False)
 
 
 def _draw_curves(axes: Any, curves: Sequence[SingularCurve], sides: Sequence[int]) -> None:

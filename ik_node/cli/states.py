@@ -1,8 +1,8 @@
 """
 Write configurations with closed loops, within limits, to a file, for simulators and learning.
 
-The file .npz has the arrays q (N, nq) [rad or m] and names (nq,), the names of the joint values;
-a file .csv has a column for each joint value. The exit code is 1 if loops do not close.
+The file .npz has the arrays q (N, nq) [rad or m] and names (nq,), the names of the joint values.
+The exit code is 1 if loops do not close.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from ik_node.whole_file import whole_file
 import numpy as np
 from tqdm import tqdm
 
-FORMATS = ('.npz', '.csv')
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, the number and spread of the configurations, and the file."""
@@ -41,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --link LINK  the link whose positions are spread
         --mode MODE  label of the mode that all are in, such as +/+-; default: any mode
         --threads N  number of threads; default: one per core
-        -o --out FILE  output file: .npz or .csv (required)
+        -o --out FILE  output file: .npz (required)
         """,
     )
 
@@ -49,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the configurations and return the exit code."""
     check_outputs(args, [('-o', args.out)])
-    if not args.out.endswith(FORMATS):
-        raise OptionError('-o', args.out, ' or '.join(FORMATS))
+    if not args.out.endswith('.npz'):
+        raise OptionError('-o', args.out, 'a file .npz')
     avoiding, robot = collision_options(args), robot_of(args)
     began = perf_counter()
     with tqdm(total=args.count, disable=None, leave=False, unit='state') as bar:
@@ -66,10 +64,6 @@ def run(args: argparse.Namespace) -> int:
         )
     spent = perf_counter() - began
     with whole_file(args.out) as part, part.open('wb') as file:
-        if args.out.endswith('.npz'):
-            np.savez(file, q=q, names=np.array(robot.joint_names))
-        else:
-            head = ','.join(robot.joint_names)
-            np.savetxt(file, q, delimiter=',', header=head, comments='', fmt='%.17g')
+        np.savez(file, q=q, names=np.array(robot.joint_names))
     print(f'{len(q)} states in {spent:.2f} s, {len(q) / spent:.0f}/s: {args.out}')
     return 0
