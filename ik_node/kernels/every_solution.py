@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
-from ik_node.kernels.factor import factorise, solve_factored
+from ik_node.kernels.factor import factorise
 from ik_node.kernels.fields import lengths_of, opener
 from ik_node.kernels.forward import column_values
 from ik_node.kernels.jacobian import jacobian
@@ -55,6 +55,7 @@ from ik_node.kernels.step import (
     bounded_step,
     FREE,
     largest,
+    restore_held_rows,
     step_between_bounds,
     try_step,
 )
@@ -77,12 +78,7 @@ class Search(NamedTuple):
     gain: Annotated[Ints, 'p', '2 * nv + KINDS', 'solutions that each kind has found']
     work: Annotated[Ints, 'p', '2 * nv + KINDS', 'steps that each kind has taken']
     hits: Annotated[Ints, 'p', 'room', 'drawn starts that ended in a solution']
-    radius: Annotated[
-        Floats,
-        'd',
-        'room',
-        'distance from a solution within which a descent leads to it [rad or L]',
-    ]
+    radius: Annotated[Floats, 'd', 'room', 'of a place from which a descent leads there [rad, L]']
     numbers: Annotated[Floats, 'd', 'SCALARS', 'scalars, NUMBER_*']
     found: Annotated[Floats, 'd', 'room * nv', 'variables of the solutions [rad or L]']
     answers: Annotated[Floats, 'd', 'room * nq', 'joint values of the solutions [rad or m]']
@@ -228,20 +224,6 @@ def update_jacobian(s: Solve) -> None:
 
 
 @rare
-def return_to_valley(s: Solve) -> None:
-    """Correct x_try by chord steps that leave out the weakest directions of the Jacobian at x."""
-    for v in range(s.nv):
-        s.damping[v] = VALLEY_DAMPING
-    factorise(s)
-    for _ in range(VALLEY_STEPS):
-        for r in range(s.nr):
-            s.load[r] = s.trial[r]
-        solve_factored(s)
-        copy_variables(s, s.full, s.step)
-        try_step(s, s.x_try)
-
-
-@rare
 def lower_cost(s: Solve, in_valley: bool) -> None:
     """
     Take one damped Newton step within the bounds from x, and accept or reject it.
@@ -259,7 +241,11 @@ def lower_cost(s: Solve, in_valley: bool) -> None:
         shorten_step(s, VALLEY_STEP)
     try_step(s, s.x)
     if in_valley:
-        return_to_valley(s)
+        # Chord steps that leave out the weakest directions of the Jacobian at x correct it.
+        for v in range(s.nv):
+            s.damping[v] = VALLEY_DAMPING
+        factorise(s)
+        restore_held_rows(s, s.k[now.LAST_LEVEL] + 1, 0.0, VALLEY_STEPS, INFINITE)
     before, after, scale = s.w[now.COST], cost_of(s, s.x_try), s.w[now.DAMPING_SCALE]
     kept, gain = after < before, before - after
     s.k[now.WEAK] = 0 if gain > WEAK * before else s.k[now.WEAK] + 1
@@ -544,10 +530,10 @@ def miss_bound(t: Search) -> float:
 @kernel
 def start_and_collect(s: Solve, t: Search) -> None:
     """Make one start, and count where it ends."""
-    drawn = False
-    if t.counts[COUNT_STARTS] > 0 and not (t.counts[COUNT_CONTINUUM] == 0 and derive(s, t)):
+    derives = t.counts[COUNT_CONTINUUM] == 0
+    drawn = t.counts[COUNT_STARTS] > 0 and not (derives and derive(s, t))
+    if drawn:
         draw(s, t)
-        drawn = True
     steps = t.counts[COUNT_STEPS]
     n = descend(s, t)
     t.counts[COUNT_STARTS] += 1
