@@ -36,12 +36,12 @@ ROUNDING = 1e-7
 # Solutions of a continuum that are looked at for its dimension.
 FEW = 5
 SORTS = ('distance', 'condition', 'limits')
-# What the table of solutions says about why the search ended.
+# What the table of solutions says about why the search ended; of several chains the last one says.
 ENDED = {
     'complete': [],
-    'seconds': ['the time is up'],
     'most': ['there may be more'],
     'starts': ['no more starts are made'],
+    'seconds': ['the time is up'],
 }
 
 
@@ -57,10 +57,9 @@ def largest_number(chain: ChainProblem) -> int:
     same of three points (Innocenti & Parenti-Castelli 1990).
     """
     arrays = Workspace(*chain.arrays)
-    if arrays.n != 6 or arrays.nv != 6 or len(set(arrays.var.tolist())) < 6:
-        return 0
+    six = arrays.n == arrays.nv == len(set(arrays.var.tolist())) == 6
     # All of them carry one frame A, and none carries a frame B.
-    serial = arrays.parent.tolist() == [-1, 0, 1, 2, 3, 4] and (arrays.a_column == 5).all()
+    serial = six and arrays.parent.tolist() == [-1, 0, 1, 2, 3, 4] and (arrays.a_column == 5).all()
     if not serial or (arrays.b_column >= 0).any():
         return 0
     if arrays.nc == 6 and (arrays.kind == KIND_DISTANCE).all():
@@ -286,13 +285,12 @@ class Search:
             # Where branches meet there are more motions.
             few = own[:FEW]
             dimension = max(1, min(chain.motions(each, rows, packed).shape[1] for each in few))
-        why = {found.stopped}
-        if state == every.STATE_RUNNING:
-            why.add('starts' if starts >= MOST_STARTS else 'seconds')
-        is_sample = dimension > 0 and self.most >= every.SAMPLE
+        why, is_sample = 'complete', dimension > 0 and self.most >= every.SAMPLE
         count = len(found.q) * len(own)
-        if (state == every.STATE_MOST and not is_sample) or count > self.most:
-            why.add('most')
+        if state == every.STATE_RUNNING:
+            why = 'starts' if starts >= MOST_STARTS else 'seconds'
+        elif (state == every.STATE_MOST and not is_sample) or count > self.most:
+            why = 'most'
         if found.dimensions:
             first, second = divmod(np.arange(min(count, self.most)), max(1, len(own)))
             # Chains move different values, and the others are those of q.
@@ -302,5 +300,5 @@ class Search:
             (*found.dimensions, dimension),
             min(1.0, found.miss + (1.0 if dimension else float(numbers[every.NUMBER_MISS]))),
             found.starts + starts,
-            next((each for each in ('seconds', 'starts', 'most') if each in why), 'complete'),
+            max(found.stopped, why, key=list(ENDED).index),
         )
