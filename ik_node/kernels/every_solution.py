@@ -148,7 +148,7 @@ PATH = 2.0
 ASIDE = 0.1
 # A continuum is sampled with distances of at least this at first [rad or L], which shrink with
 # each solution that is nearer to another one.
-SPREAD, SHRINKAGE = 1.5, 0.98
+SPREAD, SHRINKAGE = 1.5, 0.99
 # Size of the sample.
 SAMPLE = 100
 # The prior of the spread of basin sizes: shape of their gamma distribution, and its weight.
