@@ -510,13 +510,11 @@ class Solver(GraphReader):
 
         Parameters
         ----------
-        goals : mapping of str to pose
-            As in `solve_pose`; {} = only the loops are closed.
+        goals, joints : optional
+            As in `solve_pose`; without goals, only the loops are closed.
         q0 : array_like, shape (nq,), or mapping of str to float, optional
             Values of the joints that do not move, and the place from which distances count
             [rad or m]; None = the joints' present values.
-        joints : iterable of str, optional
-            Joints that may move; None = all that are not locked.
         resolution : float
             Two solutions are distinct if a joint differs by more than this, full turns removed
             [rad or characteristic lengths].
