@@ -359,7 +359,7 @@ def tolerated_cost(s: Solve) -> float:
 @rare
 def tolerate_next(s: Solve) -> bool:
     """Enter TOLERATE from the next candidate; return False if none may meet all tolerances."""
-    limit = policy.WITHIN_REACH * tolerated_cost(s)
+    limit = tolerated_cost(s)
     while s.k[now.TRIED] < max(s.k[now.CANDIDATES], 1) and steps_left(s):
         c = s.k[now.TRIED]
         s.k[now.TRIED] += 1
@@ -464,25 +464,18 @@ def better(s: Solve, margin: float) -> bool:
 
 @kernel
 def next_candidate(s: Solve) -> int:
-    """Return the next candidate that is worth a pass; -1 if there is none."""
+    """Return the best candidate, which then counts as tried; -1 if it is not worth a pass."""
     best = best_candidate(s)
-    while best >= 0:
-        cost, end = s.candidate_cost[best], s.candidate[best * s.nv :]
-        s.candidate_cost[best] = NO_COST
-        total = 0.0
-        for level in range(1, s.k[now.LAST_LEVEL] + 1):
-            total += s.kept_cost[level]
-        if s.k[now.TRACKS] == 1 and not cost < policy.JUMP * total:
-            return -1
-        # The starts of one level have ended at its minimum, or near it if loops were drawn
-        # together.
-        ended = s.k[now.LAST_LEVEL] == 1 and s.k[now.ASSEMBLIES] == 0
-        if ended and cost > policy.EQUAL * total:
-            return -1
-        if distance(s, end, s.x_kept) > policy.NEXT_TO * policy.NEXT_TO:
-            return best
-        best = best_candidate(s)
-    return -1
+    if best < 0:
+        return -1
+    cost, total = s.candidate_cost[best], 0.0
+    s.candidate_cost[best] = NO_COST
+    for level in range(1, s.k[now.LAST_LEVEL] + 1):
+        total += s.kept_cost[level]
+    jumps = s.k[now.TRACKS] == 1 and not cost < policy.JUMP * total
+    # The starts of one level have ended at its minimum, or near it if loops were drawn together.
+    ended = s.k[now.LAST_LEVEL] == 1 and s.k[now.ASSEMBLIES] == 0
+    return -1 if jumps or (ended and cost > policy.EQUAL * total) else best
 
 
 @rare
@@ -495,8 +488,8 @@ def compare(s: Solve) -> None:
     """
     was, kept = s.k[now.PASS], True
     if was != policy.NEAR:
-        margin = policy.JUMP if s.k[now.TRACKS] else policy.EQUAL
-        kept = better(s, policy.WORTH_A_PUSH if was == policy.PUSHED else margin)
+        follows = s.k[now.TRACKS] == 1 and was != policy.PUSHED
+        kept = better(s, policy.JUMP if follows else policy.EQUAL)
     if kept:
         copy_variables(s, s.x, s.x_kept)
         for level in range(s.k[now.LAST_LEVEL] + 1):

@@ -43,7 +43,7 @@ from ik_node.kernels.step import (
 # Held rows are as stiff as double precision allows beside the damping: the product of softness
 # and damping must stay some orders above rounding, or redundant closures lose their pivot's sign.
 # With one softness for all, loops of millimetres would be soft as soon as the damping has grown.
-HELD_PRODUCT, STIFFEST, SOFTEST = 1e-10, 1e-12, 1e-6
+HELD_PRODUCT, SOFTEST = 1e-10, 1e-6
 FREE_DAMPING = 1e-4
 LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
@@ -54,9 +54,9 @@ LEAST_CURVATURE = 1e-6
 # before predicts to exceed them, as in an active-set method.
 TOLERANT_ROUNDS = 5
 # Share of their tolerance up to which held rows count as restored, and chord steps for that.
-HELD_SHARE, COMPROMISE_SHARE, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-3, 0.1, 7, 2
-# A step that reduces the cost by a smaller share than this counts as weak.
-REACH_WEAK, LEVEL_WEAK = 0.03, 1e-10
+HELD_SHARE, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-3, 7, 2
+# A step of REACH that reduces the cost by a smaller share than this counts as weak.
+WEAK = 0.03
 # A gain ratio, eq. (8), above GOOD_RATIO decreases the damping scale, one below POOR_RATIO
 # increases it, and a rejected step increases it more (Madsen et al. 2004, section 3.2).
 GOOD_RATIO, POOR_RATIO = 0.75, 0.25
@@ -66,8 +66,8 @@ DAMPING_DECREASE, DAMPING_INCREASE, DAMPING_AFTER_REJECTION = 0.2, 2.0, 8.0
 LATER_DECREASE = 0.5
 # Below this damping scale the normal equations lose their last digits.
 LEAST_DAMPING_SCALE = 1e-6
-# Every so many steps of a level their way is extrapolated, at most so often in a row.
-STRIDE, MOST_DOUBLINGS = 4, 8
+# Every so many steps of a level their way is extrapolated.
+STRIDE = 4
 # A cost of this size is not finite, or as good as that.
 INFINITE_COST = 1e300
 
@@ -191,7 +191,7 @@ def set_variables(s: Solve) -> None:
     damping = max(damping, least)
     s.w[now.HELD_SOFTNESS] = SOFTEST
     if not settling:
-        s.w[now.HELD_SOFTNESS] = min(max(HELD_PRODUCT / damping, STIFFEST), SOFTEST)
+        s.w[now.HELD_SOFTNESS] = min(HELD_PRODUCT / damping, SOFTEST)
     for v in range(s.nv):
         # A variable that has reached its joint target is not moved to its rest pose.
         decided = (
@@ -269,17 +269,17 @@ def extrapolate(s: Solve) -> None:
     flat valley of the cost. Several of them show its direction (the pattern move of Hooke & Jeeves
     1961, x <- x + (x - x_stride)). Held rows are restored as after any step.
     """
-    for _ in range(MOST_DOUBLINGS):
+    improves = True
+    while improves:
         write_difference(s, s.x, s.x_stride)
         copy_variables(s, s.preferred_step, s.step)
         try_step(s, s.x)
         closed = restore_held_rows(s, s.k[now.LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
         cost = cost_of(s, s.x_try)
-        if not (closed and cost < s.w[now.COST]):
-            s.k[now.STALE] = 1
-            s.k[now.FRAMES] = 0
-            break
-        accept(s, cost)
+        improves = closed and cost < s.w[now.COST]
+        if improves:
+            accept(s, cost)
+    s.k[now.STALE], s.k[now.FRAMES] = 1, 0
     copy_variables(s, s.x, s.x_stride)
 
 
@@ -366,8 +366,7 @@ def lm_step(s: Solve) -> None:
         # The next steps close what stays open, and so does the end of the walk.
         attempts = WALK_ATTEMPTS
     if attempts > 0 and level > 0:
-        share = COMPROMISE_SHARE if s.options[option.COMPROMISE] > 0.0 else HELD_SHARE
-        closed = restore_held_rows(s, level, share, attempts, limit)
+        closed = restore_held_rows(s, level, HELD_SHARE, attempts, limit)
         kept = closed or walks or phase == now.PHASE_REACH
     if phase != now.PHASE_REACH and level > 0:
         # Pairs of bodies without a row must not come too near, either.
@@ -392,8 +391,8 @@ def lm_step(s: Solve) -> None:
         s.w[now.DAMPING_SCALE] = next_damping(
             s.w[now.DAMPING_SCALE], kept, before - after, s.w[now.PREDICTED], decrease
         )
-    weak = REACH_WEAK if phase == now.PHASE_REACH else LEVEL_WEAK
-    s.k[now.WEAK] = 0 if kept and after < (1.0 - weak) * before else s.k[now.WEAK] + 1
+    gained = kept and (phase != now.PHASE_REACH or after < (1.0 - WEAK) * before)
+    s.k[now.WEAK] = 0 if gained else s.k[now.WEAK] + 1
     if kept:
         accept(s, after)
     else:

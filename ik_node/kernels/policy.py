@@ -45,15 +45,16 @@ FOLLOWS = (
     SETTLE,  SETTLE,  SETTLE,  SETTLE,  # BEST
 )  # fmt: skip
 
-# How a pass ends besides MET. PROMISE: the linear model predicts a decrease below this share; a
-# pass that only shows which minimum it leads to ends early, and so do goals that conflict, which
-# the next frame goes on with. BEST does not follow a flat valley to its end; NEAR does, so that
-# solves of the same goal do not creep along it. PATIENCE: so many weak steps in a row. Level 0
-# ends as CLOSE does.
-#           SEARCH TIGHTEN TOLERATE CLOSE  WALK  NEAR  PUSHED FAR   BEST
-PROMISE = (1e-3, 1e-3,   1e-3,    1e-10, 1e-3, 1e-8, 1e-8,  1e-3, 2e-6)  # fmt: skip
-PATIENCE = (4, 4,      4,       12,    12,   12,   12,    12,   12)  # fmt: skip
-RESTART_PROMISE = 3e-3  # the same for SEARCH from a drawn start: 3 % fewer steps
+# How a pass ends besides MET: the linear model predicts a decrease below a share of the cost, or
+# so many steps in a row are weak. These are for the passes with all rows at once; the share is
+# the first one in the first start, and for goals that conflict, which the next frame goes on with.
+SEARCH_PROMISE, RESTART_PROMISE, SEARCH_PATIENCE = 1e-3, 3e-3, 4
+# These are for the levels. A pass that only shows which minimum it leads to ends early. BEST does
+# not follow a flat valley to its end; NEAR does, so that solves of the same goal do not creep
+# along it. Level 0, and all levels after a single start, end as those of CLOSE do.
+#          CLOSE  WALK  NEAR  PUSHED FAR   BEST
+PROMISE = (1e-10, 1e-3, 1e-8, 1e-8,  1e-3, 2e-6)  # fmt: skip
+LEVEL_PATIENCE = 12
 # Loops may take so many steps to close, however few `max_iterations` are; these do not count.
 ANSWER_STEPS = 50.0
 
@@ -92,13 +93,12 @@ CROWDED_STARTS = 8
 # 11 of 410 (a humanoid, more than 150 starts in 1).
 BLOCKED_STARTS, LEAST_BLOCKED = 240, 2
 
-# A candidate whose cost is at most so many times the largest one within tolerances may lead into
-# them; tolerances above WIDE [rad or L] count in the levels, others would only cost time.
-WITHIN_REACH, WIDE = 10.0, 1e-4
+# Tolerances above this [rad or L] count in the levels, others would only cost time.
+WIDE = 1e-4
 # If the first search ends farther from the start, no answer is next to the start, and NEAR is
 # left out. If NEAR ends within NEXT_TO, the solve follows a goal; within STANDS_STILL it has not
 # moved.
 FAR_AWAY, NEXT_TO, STANDS_STILL = 0.5, 0.1, 1e-4
-# Shares of the cost of the best answer below which another one replaces it: where a goal is
-# followed, so that it does not jump for less than half the residual; after PUSHED.
-JUMP, WORTH_A_PUSH = 0.25, 1.0 - 1e-6
+# Share of the cost of the best answer below which another one replaces it where a goal is
+# followed, so that it does not jump for less than half the residual.
+JUMP = 0.25

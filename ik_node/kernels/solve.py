@@ -45,7 +45,6 @@ from ik_node.kernels.unchecked_array import table
 
 SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 COUPLED = 1e-9  # the gap that closing the loops leaves in a coupling is below this [rad or L]
-MOST_DAMPING = 1e10
 
 
 @rare
@@ -92,7 +91,7 @@ def reach_step_is_due(s: Solve) -> bool:
         # Without preferences the solve ends here, with the residuals of x.
         follow(s, policy.MET)
         return False
-    promise = policy.RESTART_PROMISE if s.k[now.STARTS] > 1 else policy.PROMISE[policy.SEARCH]
+    promise = policy.RESTART_PROMISE if s.k[now.STARTS] > 1 else policy.SEARCH_PROMISE
     searches = s.k[now.PASS] == policy.SEARCH and s.k[now.STARTS] > 1
     known = known_end(s) if searches and s.k[now.START_ITERATIONS] > 0 else -1
     if known >= 0:
@@ -114,11 +113,10 @@ def reach_step_is_due(s: Solve) -> bool:
     pushed = s.k[now.PERTURBED] == 1 and s.k[now.STARTS] == 1 and s.k[now.PASS] != policy.TIGHTEN
     small = s.w[now.STEP_SIZE] <= s.options[option.STALL_THRESHOLD]
     if s.k[now.START_ITERATIONS] > 0 and (
-        s.k[now.WEAK] >= policy.PATIENCE[policy.SEARCH]
+        s.k[now.WEAK] >= policy.SEARCH_PATIENCE
         or (0.0 <= s.w[now.PREDICTED] <= promise * s.w[now.COST] and not pushed)
         or s.k[now.GREW] == 1
         or small
-        or s.w[now.DAMPING_SCALE] > MOST_DAMPING
     ):
         if small and s.w[now.PREDICTED] > promise * s.w[now.COST]:
             # Further steps would gain, but they are too small to be worth while.
@@ -146,12 +144,8 @@ def level_step_is_due(s: Solve) -> bool:
         s.options[option.COMPROMISE] > 0.0,
         kind == policy.WALK or kind == policy.CLOSE,
     )
-    ends = (
-        kind
-        if level > 0 and (drawn or kind == policy.FAR or s.k[now.STARTS] > 1)
-        else policy.CLOSE
-    )
-    promise, patience = policy.PROMISE[ends], policy.PATIENCE[ends]
+    ends = kind if level > 0 and s.k[now.STARTS] > 1 else policy.CLOSE
+    promise = policy.PROMISE[ends - policy.CLOSE]
     # Such a residual may exceed the tolerance of a large robot, hence the second condition.
     done = s.w[now.COST] <= SMALLEST_COST and all_within_tolerance(s, level)
     if level == 0:
@@ -162,7 +156,7 @@ def level_step_is_due(s: Solve) -> bool:
     else:
         limit = s.options[option.MAX_ITERATIONS]
         if conflicts:
-            promise = policy.PROMISE[policy.SEARCH]
+            promise = policy.SEARCH_PROMISE
         if drawn:
             # All levels of a walk together count as one start.
             limit //= s.k[now.LAST_LEVEL]
@@ -180,8 +174,8 @@ def level_step_is_due(s: Solve) -> bool:
     elif s.k[now.START_ITERATIONS] > 0:
         done = done or (
             s.w[now.PREDICTED] <= promise * s.w[now.COST]
-            or s.w[now.STEP_SIZE] <= (s.options[option.STALL_THRESHOLD] if level > 0 else 1e-12)
-            or s.k[now.WEAK] >= patience
+            or (level > 0 and s.w[now.STEP_SIZE] <= s.options[option.STALL_THRESHOLD])
+            or s.k[now.WEAK] >= policy.LEVEL_PATIENCE
         )
     if done:
         s.k[now.LEVEL_DONE] = 1

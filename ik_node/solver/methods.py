@@ -20,7 +20,6 @@ from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.kinds import KIND_FRAME, KIND_USER
 from ik_node.kernels.lm_step import DAMPING_DECREASE, next_damping, REACH_DAMPING
-from ik_node.kernels.solve import MOST_DAMPING
 from ik_node.kernels.start import LEAST_REACH_WEIGHT
 from ik_node.model.request import requests_of
 from ik_node.model.rotation import quat_multiply, quat_to_rotation_vector, rotation_vector_to_quat
@@ -44,6 +43,8 @@ Block = tuple[int, int, int, bool]
 
 # A solve has diverged if its cost exceeds the first one, or 1, by this factor.
 _BEYOND = 1e9
+# A solve has come to an end when steps are damped as much as this.
+_MOST_DAMPING = 1e10
 # Worse than that of any iterate.
 _NO_SCORE = (3.0, inf)
 
@@ -391,7 +392,7 @@ def damped_least_squares(run: Run) -> None:
         if not kept:
             run.go_to(x)
         scale = next_damping(scale, kept, gain, predicted, DAMPING_DECREASE)
-        if scale > MOST_DAMPING:
+        if scale > _MOST_DAMPING:
             run.end(Status.STALLED)
         return moved
 

@@ -5,8 +5,8 @@ from ik_node.kernels import policy
 
 def test_every_pass_of_the_policy_begins_and_leads_to_the_end():
     """By the table of what follows, and by what may follow the entries that are no passes."""
-    passes = range(len(policy.PROMISE))
-    assert len(policy.PATIENCE) == len(passes)
+    passes = range(policy.SETTLE)
+    assert len(policy.PROMISE) == policy.SETTLE - policy.CLOSE
     assert len(policy.FOLLOWS) == policy.EVENTS * len(passes)
     after = {
         each: set(policy.FOLLOWS[policy.EVENTS * each : policy.EVENTS * (each + 1)])
