@@ -20,11 +20,11 @@ from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance
 from ik_node.solver.solver import Solver
-from ik_node.transmission.transmission import Arrays, Transmission
+from ik_node.transmission.transmission import Array, Transmission
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-MAGIC, FORMAT = b'ik_robot', 5
+MAGIC, FORMAT = b'ik_robot', 6
 
 
 def export_robot(
@@ -91,7 +91,7 @@ def export_robot(
             parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
         parts += _model(*flatten_links(tree, links))
         if transmission is not None:
-            parts += _transmission(transmission.arrays())
+            parts += _transmission(*transmission.arrays())
     content = b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
     head = (MAGIC, _ints([FORMAT]), digest().encode(), _ints([crc32(content)]))
     return b''.join([*head, content])
@@ -138,17 +138,16 @@ def _avoidance(
     return [_ints([1]), *_chain(chain, goals, closures), *_model(*bodies), _floats(distances)]
 
 
-def _transmission(arrays: Arrays) -> list[bytes]:
+def _transmission(
+    chain: ChainProblem, rows: Array, packed: Array, plan: NDArray[np.int64], data: Array
+) -> list[bytes]:
     """Return the chain of a transmission and the arrays of its kernel."""
-    chain = arrays.chain
     return [
         *_model(chain.flat.ints, chain.flat.floats),
-        _floats(chain.table),
-        *map(_floats, arrays.tables),
-        _floats(arrays.packed),
-        _ints([arrays.plan.size, arrays.data.size]),
-        _ints(arrays.plan),
-        _floats(arrays.settings),
+        *map(_floats, (chain.table, rows, packed)),
+        _ints([plan.size, data.size]),
+        _ints(plan),
+        _floats(data),
     ]
 
 

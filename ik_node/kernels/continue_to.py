@@ -11,7 +11,7 @@ is near. After a part that is kept, the next one is twice as long. The tables sa
 from math import acos, inf, sin, sqrt
 
 from ik_node.kernels.decorators import kernel
-from ik_node.kernels.layout import Floats, Solve
+from ik_node.kernels.layout import Floats
 
 # The ways: steps of SETTLE to joint targets; positions of a transmission; from frame to frame.
 DRIVE, TRANSMISSION, PATH = range(3)
@@ -36,16 +36,6 @@ STRAIGHT = 1e-6
 def next_share(kind: int, share: float, kept: bool) -> float:
     """Return the share of the next part, after one that was kept or undone."""
     return GROWTH * share if kept else SHORTER[kind] * share
-
-
-@kernel
-def is_near(s: Solve, ahead: Floats, limit: float) -> bool:
-    """Return True if no variable of q is farther from `ahead` (nq,) than `limit` [rad or L]."""
-    for v in range(s.nv):
-        g = s.var_q[v]
-        if abs(s.q[g] - ahead[g]) / s.unit[v] > limit and s.free_ball[v] == 0:
-            return False
-    return True
 
 
 @kernel

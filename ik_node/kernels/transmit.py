@@ -16,16 +16,16 @@ from ik_node.kernels import continue_to, layout
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.fields import lengths_of, opener
-from ik_node.kernels.forward import forward, place_b_frames
+from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, LARGEST, open_solve, Solve, unit_of_column
 from ik_node.kernels.orthonormal import orthonormalise
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows, store_grouped_rows
-from ik_node.kernels.rotation import euler_rates, log_rotation, matrix_at, quaternion_at
+from ik_node.kernels.rotation import euler_rates, log_rotation, matrix_at
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.solve import write_answer
-from ik_node.kernels.start import all_within_tolerance, set_bounds, start_solve
-from ik_node.kernels.step import apply_step
+from ik_node.kernels.start import all_within_tolerance, copy_variables, set_bounds, start_solve
+from ik_node.kernels.step import apply_step, largest
 
 
 class Transmit(NamedTuple):
@@ -49,11 +49,9 @@ class Transmit(NamedTuple):
     variable: Annotated[Ints, 'p', 'nv', 'VARIABLE_*, or the actuator that moves it']
     column: Annotated[Ints, 'p', 'na + ny', 'column of the joint value of a row; of a link -1']
     row: Annotated[Ints, 'p', 'na + ny', 'which row of the motion a row is']
-    is_set: Annotated[Ints, 'p', 'na + ny', '1 = a value that is set, if its side is given']
-    rank: Annotated[Ints, 'p', '1', 'number of independent rows of the loops']
+    is_set: Annotated[Ints, 'p', 'na + ny', '1 = determines others: held if its side is given']
     root: Annotated[Floats, 'd', 'na', 'root of the weight of an effort in the least norm [1]']
     value_in: Annotated[Floats, 'd', 'na + ny', 'positions that are given [rad or m]']
-    pose_in: Annotated[Floats, 'd', '7 * nl', 'poses of links that are given [m], xyzw']
     numbers: Annotated[Floats, 'd', 'RESULTS', 'scalars, RESULT_*']
     position: Annotated[Floats, 'd', 'na + ny', 'of rows; of a link position, rotation vector']
     rate: Annotated[Floats, 'd', 'na + ny', 'velocities of rows, given or found [per s]']
@@ -66,11 +64,8 @@ class Transmit(NamedTuple):
     scale: Annotated[Floats, 'd', 'na', 'd variable / d actuator [rad or L per rad or m]']
     gain: Annotated[Floats, 'd', 'na * nv', 'd variable / d actuator, through the loops']
     ratio_rows: Annotated[Floats, 'd', 'ny * na + ny + 1', 'the ratio or its transpose']
-    along: Annotated[Floats, 'd', 'na', 'motion of the actuators for one of the joint space']
-    q_before: Annotated[Floats, 'd', 'nm', 'joint values before a part of the way [rad or m]']
-    q_ahead: Annotated[Floats, 'd', 'nm', 'their whole change, then values predicted [rad or m]']
+    along: Annotated[Floats, 'd', 'na', 'motion of the actuators for one that is given']
     left: Annotated[Floats, 'd', 'na + ny', 'difference to the given position [rad or m]']
-    pose_part: Annotated[Floats, 'd', '7', 'pose of a link at a share of the way [m], xyzw']
 
 
 # What a variable is, if no actuator moves it.
@@ -97,17 +92,16 @@ PACKED, FIXED = 'pd', {'RESULTS': RESULTS}
 # closed configuration redundant rows are only nearly so; of a condition. A row counts at least as
 # this large [1]: smaller coefficients of all its variables are rounding.
 NOTHING, NEARLY_NOTHING, SAME_CONDITION, SMALLEST = 1e-7, 1e-3, 3e-4, 1e-4
-# Longest part of a way [rad or L], of what is given. How a part is limited, see `continue_to`.
-PART = 0.1
+# How a part of a way is limited, see `continue_to`.
 LONGEST, BEND, LEAST = (
     each[continue_to.TRANSMISSION]
     for each in (continue_to.LONGEST, continue_to.BEND, continue_to.LEAST)
 )
-# Corrections below this are always accepted [rad or L].
-ACCEPTED = 1e-4
+# Corrections below this are always accepted; a variable may pass its bound by so much [rad or L].
+ACCEPTED, SLACK = 1e-4, 1e-12
 # A residual below this is rounding [rad or L]; most steps of Newton's method; largest number of
 # parts of a way.
-CLOSED, NEWTON_STEPS, PARTS = 1e-11, 6, 2000
+CLOSED, NEWTON_STEPS, PARTS = 1e-11, 7, 2000
 # A joint or link is where it should be within this distance [rad or m].
 REACHED = 1e-6
 
@@ -125,11 +119,12 @@ def least_share(rows: Floats, count: int, stride: int) -> float:
 
 
 @kernel
-def reduce_loops(s: Solve, t: Transmit, constraints: int, nothing: float) -> int:
+def reduce_loops(s: Solve, t: Transmit, constraints: int, nothing: float) -> tuple[int, int]:
     """
-    Make the rows of constraints orthonormal in the passive variables; return how many there are.
+    Make the rows of constraints orthonormal in the passive variables; return their rank and count.
 
-    `s.fixed` says what a variable is. The rows that depend on others follow the independent ones.
+    `s.fixed` says what a variable is. The numbers of a row are by variable, by actuator, its
+    residual and its size. The rows that depend on others follow the independent ones.
     """
     nv, count = t.nv, 0
     for c in range(constraints):
@@ -149,45 +144,34 @@ def reduce_loops(s: Solve, t: Transmit, constraints: int, nothing: float) -> int
             row[nv + t.na] = s.trial[r]
             row[nv + t.na + 1] = size
             count += 1
-    t.rank[0] = orthonormalise(t.rows, count, nv, t.stride, nothing)
-    return count
+    return orthonormalise(t.rows, count, nv, t.stride, nothing), count
 
 
-@kernel
+@rare
 def write_gain(s: Solve, t: Transmit) -> None:
     """
     Write G of dx = G du, theory.md, eq. (13), from the orthonormal rows of closed loops.
 
     It has no part along motions that no actuator determines. What is left of a row without passive
-    variables is a condition for the actuators, or nothing: the orthonormal conditions e with
-    e D^(-1/2) du = 0, with the weights D of the efforts, follow the independent rows.
+    variables is a condition for the actuators, or nothing. With the orthonormal conditions E and
+    the weights D of the efforts, G is multiplied by P = D^(1/2) (1 - E^T E) D^(-1/2): P takes
+    velocities to the nearest that agree, and P^T takes efforts to those of least norm with the
+    same power.
     """
     nv, na, idle = t.nv, t.na, 0
     for v in range(nv):
         s.fixed[v] = t.variable[v]
         idle += 1 if s.fixed[v] == VARIABLE_PASSIVE else 0
-    count = reduce_loops(s, t, s.nc - t.nl, NOTHING)
-    rank = t.rank[0]
+    rank, count = reduce_loops(s, t, s.nc - t.nl, NOTHING)
     t.numbers[RESULT_IDLE] = idle - rank
     t.numbers[RESULT_PIVOT] = least_share(t.rows, rank, t.stride)
+    for k in range(nv * na):
+        t.gain[k] = 0.0
     for a in range(na):
         j = t.column[a]
         rate = s.rate[j] if abs(s.rate[j]) >= 1e-12 else 1e-12
         t.scale[a] = 1.0 / (rate * unit_of_column(s, j))
-    conditions = t.rows[rank * t.stride :]
-    for r in range(count - rank):
-        row, square, largest = conditions[r * t.stride :], 0.0, 0.0
-        for a in range(na):
-            largest = max(largest, abs(row[nv + a]))
-        counts = largest > NOTHING * row[nv + na + 1]
-        for a in range(na):
-            row[a] = row[nv + a] * t.scale[a] * t.root[a] if counts else 0.0
-            square += row[a] * row[a]
-        row[nv + na + 1] = max(sqrt(square), 1e-300)
-    excess = orthonormalise(conditions, count - rank, na, t.stride, SAME_CONDITION)
-    t.numbers[RESULT_EXCESS] = excess
-    for k in range(nv * na):
-        t.gain[k] = 0.0
+        t.gain[a * nv + s.var[j]] = t.scale[a]
     for b in range(rank):
         row = t.rows[b * t.stride :]
         for a in range(na):
@@ -195,8 +179,26 @@ def write_gain(s: Solve, t: Transmit) -> None:
             if part != 0.0:
                 for v in range(nv):
                     column[v] -= part * row[v]
-    for a in range(na):
-        t.gain[a * nv + s.var[t.column[a]]] = t.scale[a]
+    conditions = t.rows[rank * t.stride :]
+    for r in range(count - rank):
+        row, square, greatest = conditions[r * t.stride :], 0.0, 0.0
+        for a in range(na):
+            greatest = max(greatest, abs(row[nv + a]))
+        counts = greatest > NOTHING * row[nv + na + 1]
+        for a in range(na):
+            row[a] = row[nv + a] * t.scale[a] * t.root[a] if counts else 0.0
+            square += row[a] * row[a]
+        row[nv + na + 1] = max(sqrt(square), 1e-300)
+    excess = orthonormalise(conditions, count - rank, na, t.stride, SAME_CONDITION)
+    t.numbers[RESULT_EXCESS] = excess
+    for e in range(excess):
+        row = conditions[e * t.stride :]
+        for v in range(nv):
+            along = 0.0
+            for a in range(na):
+                along += t.gain[a * nv + v] * t.root[a] * row[a]
+            for a in range(na):
+                t.gain[a * nv + v] -= along * row[a] / t.root[a]
 
 
 @rare
@@ -218,13 +220,7 @@ def write_link_rows(s: Solve, t: Transmit, link: int) -> None:
 
 @kernel
 def write_motion(s: Solve, t: Transmit) -> None:
-    """
-    Write positions, and motion and ratio in [rad or m]; of a ball they are of Euler angles.
-
-    With redundant actuators the motion is multiplied by P = D^(1/2) (1 - E^T E) D^(-1/2), with the
-    orthonormal conditions E and the weights D of the efforts: P takes velocities to the nearest
-    that agree, and P^T takes efforts to those of least norm with the same power.
-    """
+    """Write motion and ratio in [rad or m]; of a ball they are of Euler angles."""
     na = t.na
     for k in range(t.nm * na):
         t.motion[k] = 0.0
@@ -247,21 +243,8 @@ def write_motion(s: Solve, t: Transmit) -> None:
                 row[a] = factor * t.gain[a * t.nv + v]
     for link in range(t.nl):
         write_link_rows(s, t, link)
-    for e in range(int(t.numbers[RESULT_EXCESS])):
-        condition = t.rows[(t.rank[0] + e) * t.stride :]
-        for r in range(t.nm):
-            row, along = t.motion[r * na :], 0.0
-            for a in range(na):
-                along += row[a] * t.root[a] * condition[a]
-            for a in range(na):
-                row[a] -= along * condition[a] / t.root[a]
-    for r in range(na + t.ny):
-        m = t.row[r]
-        if m < s.nq:
-            t.position[r] = s.q[m]
-        if r >= na:
-            for a in range(na):
-                t.ratio[(r - na) * na + a] = t.motion[m * na + a]
+    for k in range(t.ny * na):
+        t.ratio[k] = t.motion[t.row[na + k // na] * na + k % na]
 
 
 @kernel
@@ -294,6 +277,30 @@ def invert_ratio(t: Transmit) -> None:
     t.numbers[RESULT_RATIO] = least_share(t.ratio_rows, rank, stride) if rank == nt else 0.0
 
 
+@rare
+def write_ratio(s: Solve, t: Transmit) -> None:
+    """Write motion, ratio and its pseudo-inverse at x, after `linear_part`."""
+    write_gain(s, t)
+    write_motion(s, t)
+    invert_ratio(t)
+
+
+@rare
+def linear_part(s: Solve, constraints: int) -> float:
+    """Write rows and derivatives at x; return the largest row of constraints [rad or L]."""
+    forward(s, s.x)
+    residuals(s)
+    jacobian(s)
+    if s.groups > 0:
+        store_grouped_rows(s)
+        choose_independent_rows(s)
+        reduce_rows(s)
+    open_by = 0.0
+    for r in range(6 * constraints):
+        open_by = max(open_by, abs(s.trial[r]))
+    return open_by
+
+
 @kernel
 def multiply(
     matrix: Floats, rows: int, down: int, columns: int, right: int, given: Floats, out: Floats
@@ -307,19 +314,114 @@ def multiply(
 
 
 @kernel
-def write_change(t: Transmit, first: int, given: Floats, rows: int, out: Floats) -> None:
-    """Write the first `rows` of dq = (dq/du) du, for a change of the given side, du or J^+ dy."""
-    along = given
+def write_along(t: Transmit, first: int, given: Floats) -> None:
+    """Write the motion of the actuators for one of the given rows, du or J^+ dy."""
     if first > 0:
         multiply(t.back, t.na, t.ny, t.ny, 1, given[first:], t.along)
-        along = t.along
-    multiply(t.motion, rows, t.na, t.na, 1, along, out)
+    else:
+        for a in range(t.na):
+            t.along[a] = given[a]
+
+
+@kernel
+def target_of(s: Solve, t: Transmit, r: int) -> float:
+    """Return the position that is given for a joint of row r, within its limits [rad or m]."""
+    g = t.row[r]
+    value = max(t.value_in[r], min(s.joints[layout.JOINT_LOWER, g], s.q[g]))
+    return float(min(value, max(s.joints[layout.JOINT_UPPER, g], s.q[g])))
+
+
+@rare
+def write_left(s: Solve, t: Transmit, first: int, links: int) -> float:
+    """
+    Write the difference to the given position; return its square [rad^2, m^2].
+
+    The given rows begin at `first`, and end with those of some links.
+    """
+    last, square = t.na + t.ny if first > 0 else t.na, 0.0
+    for r in range(first, last - 6 * links):
+        j = t.column[r]
+        t.left[r] = target_of(s, t, r) - s.value[j] * unit_of_column(s, j)
+        square += t.left[r] * t.left[r]
+    for r in range(last - 6 * links, last):
+        unit = s.length if (last - r - 1) % 6 > 2 else 1.0
+        t.left[r] = -unit * s.trial[s.nr - last + r]
+        square += t.left[r] * t.left[r]
+    return square
+
+
+@kernel
+def share_within_bounds(s: Solve, share: float) -> float:
+    """Return the share of the motion in `preferred_step` that brings no variable past a bound."""
+    for v in range(s.nv):
+        ahead = s.preferred_step[v]
+        room = (s.upper[v] - s.x[v] if ahead > 0.0 else s.x[v] - s.lower[v]) + SLACK
+        if s.free_ball[v] == 0 and share * abs(ahead) > room:
+            share = room / abs(ahead)
+    return share
+
+
+@kernel
+def step_to_targets(s: Solve, t: Transmit, first: int, last: int) -> float:
+    """Write the steps of held values to what is given; return the largest one [rad or L]."""
+    longest = 0.0
+    for r in range(first, last):
+        if t.is_set[r] == 1:
+            j = t.column[r]
+            left = target_of(s, t, r) / unit_of_column(s, j) - s.value[j]
+            s.step[s.var[j]] = left / s.rate[j]
+            longest = max(longest, abs(left))
+    return longest
+
+
+@rare
+def go(s: Solve, t: Transmit, first: int, links: int, share: float, ahead: float) -> bool:
+    """
+    Go a share of the way along the tangent, and close the loops by Newton's method.
+
+    The actuators are held meanwhile, or at the end of the whole way what is given. Return False if
+    that does not converge, if a correction is so large that another branch is near, or if the
+    given position is no nearer then. The method stands beside the steps of `lm_step` because its
+    rows are those of G.
+    """
+    whole, constraints, before = share == 1.0, s.nc - t.nl, LARGEST
+    far = write_left(s, t, first, links)
+    begin, end = (0, t.na) if first == 0 or not whole else (first, t.na + t.ny - 6 * t.nl)
+    constraints += links if whole else 0
+    for v in range(s.nv):
+        s.fixed[v] = min(t.variable[v], VARIABLE_PASSIVE)
+        s.step[v] = share * s.preferred_step[v]
+    for r in range(begin, end):
+        if t.is_set[r] == 1:
+            s.fixed[s.var[t.column[r]]] = VARIABLE_LOCKED
+    if whole:
+        step_to_targets(s, t, begin, end)
+    for _ in range(NEWTON_STEPS):
+        apply_step(s, s.x, s.x)
+        error = linear_part(s, constraints)
+        for v in range(s.nv):
+            s.step[v] = 0.0
+        if whole:
+            error = max(error, step_to_targets(s, t, begin, end))
+        if error <= CLOSED:
+            return whole or write_left(s, t, first, links) < far
+        rank, _ = reduce_loops(s, t, constraints, NEARLY_NOTHING)
+        for b in range(rank):
+            row = t.rows[b * t.stride :]
+            for v in range(s.nv):
+                s.step[v] -= row[v] * row[t.nv + t.na]
+        if error > 0.5 * before or largest(s, s.step) > BEND * share * ahead + ACCEPTED:
+            break
+        before = error
+    # Loops that cannot be closed any better may have tolerances that allow it.
+    return all_within_tolerance(s, 1 if constraints == s.nc else 0)
 
 
 @kernel
 def write_rates(t: Transmit, first: int, last: int) -> None:
     """Write velocities for those of the given rows, which are replaced by the nearest."""
-    write_change(t, first, t.rate, t.nm, t.velocity)
+    write_along(t, first, t.rate)
+    multiply(t.motion, t.nm, t.na, t.na, 1, t.along, t.velocity)
     misfit = 0.0
     for r in range(t.na + t.ny):
         rate = t.velocity[t.row[r]]
@@ -327,127 +429,6 @@ def write_rates(t: Transmit, first: int, last: int) -> None:
             misfit = max(misfit, abs(rate - t.rate[r]))
         t.rate[r] = rate
     t.numbers[RESULT_MISFIT] = misfit
-
-
-@rare
-def linear_part(s: Solve, t: Transmit, closes: bool, held: int) -> bool:
-    """
-    Write motion, ratio and its factors at x.
-
-    If `closes`, the first `held` constraints are met first by Newton's method with the given
-    values held; return False if that does not converge. A variable that a step brings to its bound
-    stays there. The method stands beside the steps of `lm_step` because its rows are those of the
-    ratio.
-    """
-    steps = 0
-    for v in range(s.nv if closes else 0):
-        s.fixed[v] = VARIABLE_LOCKED if s.lower[v] == s.upper[v] else VARIABLE_PASSIVE
-    while True:
-        forward(s, s.x)
-        residuals(s)
-        jacobian(s)
-        if s.groups > 0:
-            store_grouped_rows(s)
-            choose_independent_rows(s)
-            reduce_rows(s)
-        open_by = 0.0
-        for r in range(6 * held if closes else 0):
-            open_by = max(open_by, abs(s.trial[r]))
-        if open_by <= CLOSED:
-            break
-        if steps == NEWTON_STEPS or open_by > PART:
-            # Loops that cannot be closed any better may have tolerances that allow it.
-            if not all_within_tolerance(s, 1 if held == s.nc else 0):
-                return False
-            break
-        reduce_loops(s, t, held, NEARLY_NOTHING)
-        for v in range(s.nv):
-            s.step[v] = 0.0
-        for b in range(t.rank[0]):
-            row = t.rows[b * t.stride :]
-            for v in range(s.nv):
-                s.step[v] -= row[v] * row[t.nv + t.na]
-        for v in range(s.nv):
-            ahead = s.x[v] + s.step[v]
-            if s.free_ball[v] == 0 and (ahead < s.lower[v] or ahead > s.upper[v]):
-                s.fixed[v] = VARIABLE_LOCKED
-        apply_step(s, s.x, s.x)
-        steps += 1
-    if closes:
-        write_answer(s)
-    write_gain(s, t)
-    write_motion(s, t)
-    invert_ratio(t)
-    return True
-
-
-@rare
-def aim_links(s: Solve, t: Transmit, share: float) -> None:
-    """Set the goals of links to a share of the way from their poses to those that are given."""
-    for link in range(t.nl):
-        c, given, part = s.nc - t.nl + link, t.pose_in[7 * link :], t.pose_part
-        for k in range(3):
-            part[k] = s.a_frame[12 * c + 9 + k] * s.length
-        part[3], part[4], part[5], part[6] = quaternion_at(s.a_frame, 12 * c)
-        quat = part[3:]
-        continue_to.pose_between(part, quat, given, given[3:], share, part, quat)
-        for k in range(7):
-            s.constraints[c, layout.CON_POSE + k] = part[k]
-    place_b_frames(s)
-
-
-@rare
-def write_left(s: Solve, t: Transmit, first: int, joints: int, last: int) -> float:
-    """
-    Write the difference to the given position; return its largest part [rad or L].
-
-    The given rows are from `first` to `last`, those of links begin at `joints`. Goals of links are
-    at their given poses afterwards.
-    """
-    largest = 0.0
-    for r in range(first, joints):
-        t.left[r] = t.value_in[r] - t.position[r]
-        if t.is_set[r] == 1:
-            largest = max(largest, abs(t.left[r]) / unit_of_column(s, t.column[r]))
-    if joints < last:
-        aim_links(s, t, 1.0)
-        forward(s, s.x)
-        residuals(s)
-    for r in range(joints, last):
-        value = s.trial[s.nr - last + r]
-        largest = max(largest, abs(value))
-        t.left[r] = -value * (s.length if (r - joints) % 6 < 3 else 1.0)
-    return largest
-
-
-@rare
-def set_part(s: Solve, t: Transmit, first: int, joints: int, share: float) -> bool:
-    """
-    Go a share of the way along the tangent, within limits; given values are set exactly.
-
-    A value that follows another one, linearly, sets its master. Return False if a given value is
-    kept back by its limits.
-    """
-    within = True
-    for g in range(s.nq):
-        t.q_before[g] = s.q[g]
-        value = max(s.q[g] + share * t.q_ahead[g], s.joints[layout.JOINT_LOWER, g])
-        s.q[g] = min(value, s.joints[layout.JOINT_UPPER, g])
-    for r in range(first, joints):
-        if t.is_set[r] == 0:
-            continue
-        j = t.column[r]
-        v, unit = s.var[j], unit_of_column(s, j)
-        value = t.value_in[r] - (1.0 - share) * t.left[r] - unit * s.coefficients[s.width * j]
-        value /= unit / s.unit[v] * s.coefficients[s.width * j + 1]
-        place = s.var_q[v]
-        lower, upper = s.joints[layout.JOINT_LOWER, place], s.joints[layout.JOINT_UPPER, place]
-        s.q[place] = min(max(value, lower), upper)
-        within = within and s.q[place] == value
-    for g in range(s.nq):
-        t.q_ahead[g] = s.q[g]
-    set_bounds(s)
-    return within
 
 
 @kernel
@@ -476,57 +457,64 @@ def transmit(
     Carry position, velocity and effort through the loops.
 
     The first arguments are those of `solve.advance`, for the closures and, after them, a goal for
-    each link of the joint space. q (nq,) has closed loops and decides the assembly, and at the
-    end is that of the result [rad or m]; in `joints`, values that are set have a window of 0.
-    `plan` and `data` are the fields of `Transmit`. `gives` is the sum of GIVES_* for what `data`
-    gives, of JOINT_SPACE, and of TRACKED if `data` is the result of the last call, and q its joint
-    values. Return STATUS_CONVERGED; STALLED if a limit, the loops or a singularity end the way to
-    the given position, and q is where it ends; REFUSED as for `advance`.
+    each link of the joint space, which has the pose that is given. q (nq,) has closed loops and
+    decides the assembly, and at the end is that of the result [rad or m]. `plan` and `data` are
+    the fields of `Transmit`. `gives` is the sum of GIVES_* for what `data` gives, of JOINT_SPACE,
+    and of TRACKED if `data` is the result of the last call, and q its joint values. Return
+    STATUS_CONVERGED; STALLED if a limit, the loops or a singularity end the way to the given
+    position, and q is where it ends; REFUSED as for `advance`.
 
     The way to a position is divided into parts, see `continue_to`. On each the tangent predicts
     all joints, and the loops are closed with the given values held.
     """
     s, t = open_solve(i, f, k, w, q, joints, options), open_transmit(plan, data)
-    moves, kept, inverse = gives & GIVES_POSITION, gives & TRACKED != 0, gives & JOINT_SPACE
+    moves, inverse = gives & GIVES_POSITION, gives & JOINT_SPACE
     first, last, links = (t.na, t.na + t.ny, t.nl) if inverse else (0, t.na, 0)
-    fine = not moves or are_finite(t.value_in, first, last - 6 * links)
-    fine = fine and (not moves or are_finite(t.pose_in, 0, 7 * links))
+    values = last - 6 * links
+    fine = not moves or are_finite(t.value_in, first, values)
     fine = fine and (not gives & GIVES_VELOCITY or are_finite(t.rate, first, last))
-    if not fine or (gives & GIVES_EFFORT and not are_finite(t.effort, first, last)):
+    fine = fine and (not gives & GIVES_EFFORT or are_finite(t.effort, first, last))
+    tracked = gives & TRACKED != 0
+    if not fine or ((not tracked or links > 0) and not start_solve(s)):
         return now.STATUS_REFUSED
-    parts, share, arrived, within = 0, 1.0, False, True
-    while True:
-        if not kept:
-            if not start_solve(s):
-                return now.STATUS_REFUSED
-            linear_part(s, t, False, 0)
-        if not moves or arrived or parts == PARTS:
-            break
-        left = write_left(s, t, first, last - 6 * links, last)
-        if kept:
-            near = left <= 10.0 * LEAST
-            share = 1.0 if near else continue_to.next_share(continue_to.TRANSMISSION, share, True)
-        elif share < 1.0 and share * left < LEAST:
-            break
+    if not tracked:
+        linear_part(s, 0)
+        write_ratio(s, t)
+    elif links > 0:
+        forward(s, s.x)
+        residuals(s)
+    else:
+        set_bounds(s)
+    part, parts, arrived = LONGEST, 0, not moves
+    while not arrived and parts < PARTS:
         parts += 1
-        share = min(min(1.0, share), PART / max(left, PART))
-        write_change(t, first, t.left, s.nq, t.q_ahead)
-        moved = 0.0
-        for v in range(s.nv):
-            moved = max(moved, abs(t.q_ahead[s.var_q[v]]) / s.unit[v])
-        share *= LONGEST / max(share * moved, LONGEST)
-        within = set_part(s, t, first, last - 6 * links, share)
-        if share < 1.0 and links > 0:
-            aim_links(s, t, share)
-        kept = linear_part(s, t, True, s.nc - t.nl + links)
-        kept = kept and continue_to.is_near(s, t.q_ahead, BEND * share * moved + ACCEPTED)
-        arrived = kept and (not within or share == 1.0)
+        write_left(s, t, first, links)
+        write_along(t, first, t.left)
+        multiply(t.gain, t.nv, 1, t.na, t.nv, t.along, s.preferred_step)
+        ahead = largest(s, s.preferred_step)
+        share = share_within_bounds(s, min(1.0, part / max(ahead, part)))
+        part = share * ahead
+        if share < 1.0 and part < LEAST:
+            break
+        copy_variables(s, s.x, s.x_kept)
+        kept = go(s, t, first, links, share, ahead)
+        arrived = kept and share == 1.0
         if not kept:
-            for g in range(s.nq):
-                s.q[g] = t.q_before[g]
-            share = continue_to.next_share(continue_to.TRANSMISSION, share, False)
-    for r in range(first, last - 6 * links if moves else first):
-        within = within and abs(t.value_in[r] - t.position[r]) <= REACHED
+            copy_variables(s, s.x_kept, s.x)
+            linear_part(s, 0)
+        write_ratio(s, t)
+        part = min(continue_to.next_share(continue_to.TRANSMISSION, part, kept), LONGEST)
+    if moves:
+        write_answer(s)
+    for r in range(t.na + t.ny - 6 * t.nl):
+        g = t.row[r]
+        if moves and first <= r < values:
+            left = abs(t.value_in[r] - s.q[g])
+            arrived = arrived and left <= REACHED
+            s.q[g] = target_of(s, t, r) if left <= CLOSED else s.q[g]
+        t.position[r] = s.q[g]
+    for index in range(6 * links if moves else 0):
+        arrived = arrived and abs(s.trial[s.nr - 1 - index]) <= REACHED
     if gives & GIVES_VELOCITY:
         write_rates(t, first, last)
     # Efforts by virtual work, tau_u = J^T tau_y, or for a given tau_u the least tau_y.
@@ -534,4 +522,4 @@ def transmit(
         multiply(t.ratio, t.na, 1, t.ny, t.na, t.effort[t.na :], t.effort)
     elif gives & GIVES_EFFORT:
         multiply(t.back, t.ny, 1, t.na, t.ny, t.effort, t.effort[t.na :])
-    return now.STATUS_CONVERGED if within and (arrived or not moves) else now.STATUS_STALLED
+    return now.STATUS_CONVERGED if arrived else now.STATUS_STALLED

@@ -22,7 +22,7 @@
 /* Entries by ENTRY_advance and so on. */
 const entry_t *ik_node_kernels(void);
 
-#define FORMAT 5
+#define FORMAT 6
 #define DIGEST_SIZE 16
 #define MAX_STEPS ((int64_t)1 << 40)
 #define LIMIT_SLACK 1e-9 /* as in problem/joint_table.py */
@@ -98,10 +98,10 @@ typedef struct {
     const double *coefficients;
 } follower_t;
 
-/* A transmission, see kernels/transmit.py; joints: two tables, for to joints and to actuators. */
+/* A transmission, see kernels/transmit.py. */
 typedef struct {
     model_t model;
-    const double *table, *joints[2], *options;
+    const double *table, *joints, *options;
     const int64_t *plan; /* NULL = there is none */
     const double *data;
 } carrier_t;
@@ -203,8 +203,7 @@ static void take_carrier(reader_t *reader, int64_t nq, carrier_t *into)
     if (reader->failed)
         return;
     into->table = take(reader, CON_COLUMNS * SIZE_OF(into->model.i, nc));
-    for (int inverse = 0; inverse < 2; inverse++)
-        into->joints[inverse] = take(reader, JOINT_ROWS * nq);
+    into->joints = take(reader, JOINT_ROWS * nq);
     into->options = take(reader, OPTION_COUNT);
     int64_t p_count = take_number(reader), d_count = take_number(reader);
     into->plan = take(reader, p_count);
@@ -903,9 +902,11 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
     int64_t count = inverse ? p[TRANSMIT_SIZE_ny] : p[TRANSMIT_SIZE_na];
     int64_t values = count - 6 * links, gives = GIVES_POSITION | (inverse ? JOINT_SPACE : 0);
     memcpy(PART(transmission, value_in) + first, position, (size_t)values * sizeof(double));
-    for (int64_t link = 0; link < links; link++) {
+    double *given = transmission->work.w + BEGIN_OF(carrier->model.i, constraints) + CON_POSE;
+    given += (SIZE_OF(carrier->model.i, nc) - links) * CON_COLUMNS;
+    for (int64_t link = 0; link < links; link++, given += CON_COLUMNS) {
         const double *pose = position + values + 6 * link;
-        double *given = PART(transmission, pose_in) + 7 * link, *quat = given + 3;
+        double *quat = given + 3;
         memcpy(given, pose, 3 * sizeof(double));
         double angle = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5]);
         double sine = sin(0.5 * angle), scale = angle > 1e-12 ? sine / angle : 0.5;
@@ -925,7 +926,7 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
         gives |= TRACKED;
     transmit_t transmit = (transmit_t)robot->kernels[ENTRY_transmit];
     int64_t status = transmit(carrier->model.i, carrier->model.f, transmission->work.k,
-                              transmission->work.w, transmission->q, carrier->joints[inverse],
+                              transmission->work.w, transmission->q, carrier->joints,
                               carrier->options, transmission->plan, transmission->data, gives);
     transmission->latest = status == STATUS_REFUSED ? 0 : 1 + inverse;
     return status == STATUS_REFUSED ? IK_NODE_ERROR_INPUT : (int)status;

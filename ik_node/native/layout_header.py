@@ -17,7 +17,10 @@ TABLE = (
 )
 # What C sources use besides sizes and fields: name of the number -> its module.
 _NUMBERS = {
-    layout: ('JOINT_ROWS', 'JOINT_LOWER', 'JOINT_UPPER', 'JOINT_WINDOW', 'CON_COLUMNS', 'RESULT'),
+    layout: (
+        *('JOINT_ROWS', 'JOINT_LOWER', 'JOINT_UPPER', 'JOINT_WINDOW'),
+        *('CON_COLUMNS', 'CON_POSE', 'RESULT'),
+    ),
     kinds: ('KIND_AVOID',),
     transmit: (
         *('GIVES_POSITION', 'GIVES_VELOCITY', 'GIVES_EFFORT', 'TRACKED', 'JOINT_SPACE'),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from copy import copy
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 from ik_node.display import public_names
 from ik_node.errors import listed, OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.kernels import transmit as kernel
-from ik_node.kernels.layout import lay_out
+from ik_node.kernels.layout import CON_POSE, lay_out
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
@@ -20,15 +19,15 @@ from ik_node.model.request import pose_request
 from ik_node.model.rotation import rotation_vector_to_quat
 from ik_node.model.tree import Tree
 from ik_node.solver.drive import drive
+from ik_node.solver.modes import independent_rows
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, unit_pose, Values
-from ik_node.solver.problem.chain_problem import null_space, rank_of, TABLE_POSES
+from ik_node.solver.problem.chain_problem import ChainProblem, null_space, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import misfits_in, STATUSES
 from ik_node.solver.solver import Solver
-from ik_node.solver.status import Status
 from ik_node.transmission.state import joint_bounds, JointBounds, Singularity, TransmissionState
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,213 +47,8 @@ STEP = 2e-3
 NOTHING, IDLE = 1e-9, 1e-6
 # How far from the present values dependence is examined [rad or characteristic lengths].
 ASIDE = 0.03
-
-
-class Arrays:
-    """
-    What a transmission connects, the chain of its loops, and the arrays of its kernel.
-
-    The caller holds the lock of the solver. `actuators` and `joints` are indices in q, and six
-    rows of each of the `links` follow those of the joints. `chain` has the closures, and after
-    them a goal for each link; `view` the fields of `kernels.transmit.Transmit`, which stand in
-    `plan` and `data`. `tables` are two tables of joints (8, nq), with locks of the values that are
-    set if the actuators are given, and if the joint space is; `free` is one without limits and
-    locks. `row_units` (na + ny,) are the units of the rows [rad or characteristic lengths].
-    """
-
-    def __init__(
-        self, solver: Solver, names: Sequence[str], joints: Sequence[str] | None, weights: Any
-    ) -> None:
-        loops, table, _ = solver.arrays_for(())
-        tree = loops.tree
-        self._table, self.poses, self.packed = table, TreePoses(tree), OPTIONS.packed()
-        self._read_names(table, tree, names, joints)
-        places, links = [*self.actuators, *self.joints], 6 * len(self.links)
-        columns = [tree.q_of_column.index(at) for at in places]
-        for link in self.links:
-            columns += ancestors(tree, tree.carrier[link][0])
-        masters = sorted({tree.columns[column].master for column in columns})
-        moved = {tree.q_of_column[column] for column in masters}
-        requests = [
-            request
-            for chain in loops.chains
-            if not moved.isdisjoint(chain.flat.var_q.tolist())
-            for request in chain.requests
-            if not request.traits.one_sided
-        ]
-        self.loop_count = len(requests)
-        requests += [pose_request(link.name, link) for link in self.links]
-        self.problem = Problem(tree, requests, None, loops.length, solver.redundancies, masters)
-        self.problem.refresh(solver.options)
-        (self.chain,) = self.problem.chains
-        own = {table.masters.get(place, place): a for a, place in enumerate(self.actuators)}
-        if len(own) < len(self.actuators):
-            raise TopologyError('two actuators move the same joint value, through a coupling')
-        # The motors of a ball joint turn its Euler angles, of which it is the rates that count.
-        acting = {*self.actuators}
-        driven = [at for three in table.triples if acting & {*three} for at in three]
-        rows = table.with_window(table.without_preferences(table.rows), [*own, *acting], np.inf)
-        self.rows = table.without_free_balls(rows, driven)
-        free = table.with_window(table.without_limits(self.rows), slice(None), np.inf)
-        self.free = table.without_free_balls(free, driven)
-        variables = self.chain.flat.var_q
-        variable = np.where(JointTable.movable(rows)[variables], *LOCK[::-1])
-        for place, a in own.items():
-            variable[variables == place] = a
-        column_of = Workspace(*self.chain.arrays).column_q.tolist().index
-        self.na, self.ny, nq = len(acting), len(self.joints) + links, len(tree.names)
-        sizes = {'na': self.na, 'ny': self.ny, 'nl': len(self.links), 'nm': nq + links}
-        sizes |= {'nv': variables.size, 'nr': 6 * len(requests)}
-        sizes |= {'stride': variables.size + self.na + 2, **kernel.FIXED}
-        header = len(kernel.SIZES) + len(kernel.FIELDS)
-        begins, totals = lay_out(sizes, kernel.FIELDS, header)
-        self.plan, self.data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
-        sizes |= {f'{array}_size': size for array, size in totals.items()}
-        self.plan[:header] = [*(sizes[name] for name in kernel.SIZES), *begins.values()]
-        self._results = begins['numbers'], begins['motion']
-        self._open()
-        self.view.root[:] = 1.0
-        if weights is not None:
-            given = finite('weights', weights, self.na)
-            if not (given > 0.0).all():
-                raise ShapeError('weights', 'numbers above 0', str(given))
-            self.view.root[:] = np.sqrt(given)
-        self.view.variable[:], self.view.row[:] = variable, [*places, *range(nq, nq + links)]
-        self.view.column[:] = [*map(column_of, places), *[-1] * links]
-        of_links = len(self.links) * [*3 * [self.chain.flat.length], 1.0, 1.0, 1.0]
-        self.row_units = np.array([*self.problem.units, *of_links])[self.view.row]
-        self.own_rows = self.view.row[self.na :].copy()  # the joint space in `motion`
-        # `data` as it is before the first call, for files.
-        self.settings = self.data.copy()
-
-    def _read_names(
-        self, table: JointTable, tree: Tree, names: Sequence[str], joints: Sequence[str] | None
-    ) -> None:
-        known = {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
-        if not names:
-            raise TopologyError('no actuators: the description names no motors; name some')
-        self.actuators = table.places(names)
-        self.joints: list[int] = list(range(len(tree.names))) if joints is None else []
-        self.links: list[Link] = []
-        for name in joints or ():
-            try:
-                self.joints += table.places([name])
-            except UnknownFrameError:
-                if name not in known:
-                    every = [*tree.names, *known]
-                    raise UnknownFrameError(name, every, 'joint or link') from None
-                self.links.append(known[name])
-        parts: dict[str, list[Any]] = {
-            'actuators': self.actuators,
-            'joints': [*self.joints, *self.links],
-        }
-        for what, chosen in parts.items():
-            if len(set(chosen)) < len(chosen):
-                raise TopologyError(f'a name occurs twice among the {what}')
-        # Followers by a polynomial, which cannot be set.
-        self.curved = {f: m for f, m, p in table.followers if any(p[2:]) or not any(p[1:])}
-        for at in self.curved.keys() & {*self.actuators, *(self.joints if joints else ())}:
-            if at in self.actuators or self.curved[at] not in self.joints:
-                master = tree.names[self.curved[at]]
-                raise TopologyError(
-                    f'{tree.names[at]!r} follows {master!r} by a polynomial: name {master!r} in '
-                    'place of it'
-                )
-
-    def _open(self) -> None:
-        self.view = Workspace(self.plan, self.data, table=kernel)
-        # What `TransmissionState` copies: scalars, positions, velocities and efforts.
-        self.results = self.data[slice(*self._results)]
-
-    def copied(self) -> Arrays:
-        """Return the same transmission with arrays of its own, for a caller of its own."""
-        made = copy(self)
-        made.chain = self.chain.with_own_workspace()
-        made.plan, made.data = self.plan.copy(), self.data.copy()
-        made._open()
-        return made
-
-    def set_values(self, actuators: Sequence[int], joints: Sequence[int]) -> None:
-        """Choose the actuators, and the joints of the space, whose values are set if given."""
-        self.view.is_set[[*actuators, *(self.na + at for at in joints)]] = 1
-        masters = self._table.masters
-        self.chosen = [self.actuators[at] for at in actuators], [self.joints[at] for at in joints]
-        locks = ([masters.get(place, place) for place in places] for places in self.chosen)
-        self.tables = [JointTable.with_window(self.rows, places, 0.0) for places in locks]
-
-    def rows_of(self, motions: Array, q: Array) -> Array:
-        """Return the motions (na + ny, m) of all rows for those of all joints, (nq, m)."""
-        of_links = (self.poses.jacobian(q, link) @ motions for link in self.links)
-        return np.asarray(np.vstack([motions, *of_links])[self.view.row] / self.row_units[:, None])
-
-    def loop_motions(self, q: Array) -> Array:
-        """Return a basis (nq, m) of motions of the loops, orthonormal in [rad] and lengths."""
-        flat = self.chain.flat
-        joints = JointTable.without_free_balls(JointTable.without_limits(self.rows))
-        free = JointTable.movable(joints)[flat.var_q]
-        _, jacobian, _ = self.chain.linearise_by_size(q, joints, self.packed)
-        jacobian = jacobian[flat.rows < 6 * self.loop_count]
-        basis = null_space(jacobian[:, free], self.chain.slack)
-        motions = np.zeros((len(q), basis.shape[1]))
-        motions[flat.var_q[free]] = basis * flat.units[free, None]
-        for follower, master, polynomial in self._table.followers:
-            slope = np.polynomial.Polynomial(polynomial).deriv()(q[master])
-            motions[follower] = slope * motions[master]
-        return motions
-
-    @property
-    def errors(self) -> Array:
-        """Return how far loops are open after a call, (n_closures, 2) [m], [rad]."""
-        return np.asarray(self.chain.errors.reshape(-1, 2)[: self.loop_count])
-
-    @property
-    def motion(self) -> Array:
-        """Return a copy of d value / d actuator of the last call, of all joints, then of links."""
-        return np.array(self.view.motion.reshape(-1, self.na))
-
-    @property
-    def ratio(self) -> Array:
-        """Return a copy of d joint space / d actuator, shape (n_joints, n_actuators)."""
-        return np.asarray(self.motion[self.own_rows])
-
-    @property
-    def idle(self) -> int:
-        """Return the number of motions without any actuator at the last call."""
-        return int(self.view.numbers[kernel.RESULT_IDLE])
-
-    def given_position(self, position: Any, inverse: bool) -> tuple[Array, Array]:
-        """Return given joint values, and given poses of links (k, 7) [m], xyzw."""
-        links, count = inverse * len(self.links), self.ny if inverse else self.na
-        try:
-            values = finite('position', position, count)
-        except ShapeError:
-            if links != 1 or count != 6:
-                raise
-            return np.zeros(0), np.reshape(unit_pose('position', position), (1, 7))
-        joints = count - 6 * links
-        rows = values[joints:].reshape(-1, 6).tolist()
-        poses = [[*row[:3], *rotation_vector_to_quat(row[3:]).tolist()] for row in rows]
-        return values[:joints], np.reshape(poses, (-1, 7))
-
-    def call(self, q: Array, joints: Array, gives: int) -> int:
-        """Call `kernels.transmit.transmit`; q is overwritten with the result."""
-        return self.chain.kernels.transmit(q, joints, self.packed, self.plan, self.data, gives)
-
-    def evaluate(self, q: Array) -> None:
-        """Write motion and ratio at q; raise OptionError if a loop is open there."""
-        chain = self.chain
-        if self.call(q.copy(), self.free, 0) == STATUS_REFUSED:
-            chain.refuse(q, TABLE_POSES)
-        limits = 10.0 * (misfits_in(chain.table) + chain.tolerances)
-        limits = np.maximum(limits, (OPEN * chain.flat.length, OPEN))
-        for request, error, limit in zip(chain.requests, self.errors, limits, strict=False):
-            if not (error <= limit).all():
-                raise OptionError(
-                    'q',
-                    f'values with which {request.name!r} is open by {error[0]:.3g} m, '
-                    f'{error[1]:.3g} rad',
-                    'values with closed loops: solver.solve_pose({}, q0=q).q has them',
-                )
+# The pose in a row of the table of constraints.
+POSE = slice(CON_POSE, CON_POSE + 7)
 
 
 class PreparedTransmission:
@@ -294,17 +88,21 @@ class PreparedTransmission:
 
     def _prepare(self) -> None:
         self._revision = self._solver.revision
-        self._edits = self._revision.edits
-        self._arrays = made = self._of.arrays().copied()
-        view, na, size = made.view, made.na, made.ny if self._inverse else made.na
+        self._edits, of = self._revision.edits, self._of
+        chain, rows, packed, plan, settings = of.arrays()
+        self._chain, data = chain.with_own_workspace(), settings.copy()
+        view = Workspace(plan, data, table=kernel)
+        na, count = view.na, view.ny if self._inverse else view.na
         own = slice(na, None) if self._inverse else slice(na)
-        ends = np.cumsum([kernel.RESULTS, *3 * [na, made.ny], len(self._q)]).tolist()
+        ends = np.cumsum([kernel.RESULTS, *3 * [na, view.ny], len(self._q)]).tolist()
         parts = [slice(*each) for each in pairwise(ends)]
-        inputs = (view.value_in[own], view.rate[own], view.effort[own])
-        self._inputs = (*inputs, size, bool(self._inverse and made.links))
+        # The poses of links that are given stand in the table of constraints.
+        poses = self._chain.table[len(chain.names.constraints) - view.nl :, POSE]
+        self._inputs = view.value_in[own], view.rate[own], view.effort[own], count, poses
+        self._has_links = bool(self._inverse and view.nl)
         self._arguments = (
-            *(made.chain.kernels.transmit, made.tables[self._inverse], made.packed),
-            *(made.plan, made.data, made.results, parts),
+            *(self._chain.kernels.transmit, rows, packed, plan, data),
+            *(data[of._results], parts),
         )
         self._tracked = kernel.GIVES_POSITION | (kernel.JOINT_SPACE if self._inverse else 0)
 
@@ -322,20 +120,19 @@ class PreparedTransmission:
 
         Arguments are those of `Transmission.to_joints` and `to_actuators`; arrays of float64 are
         fastest. The status is STALLED if the position cannot be reached: the values are those at
-        the end of the straight way to it.
+        the end of the straight way to it, within its limits.
         """
         with self._lock:
             revision = self._revision
             if self._edits != revision.edits or (revision.lent and self._edits != revision.look()):
                 self._prepare()
             transmit, joints, packed, plan, data, results, parts = self._arguments
-            values, rates, efforts, size, has_links = self._inputs
+            values, rates, efforts, size, in_table = self._inputs
             gives, count = self._tracked, size
             try:
-                if has_links:
-                    given, poses = self._arrays.given_position(position, True)
+                if self._has_links:
+                    given, in_table[:] = self._of._given_position(position, True)
                     values[: given.size] = given
-                    self._arrays.view.pose_in[:] = poses.ravel()
                 else:
                     values[:] = position
                     count = len(position)
@@ -356,14 +153,14 @@ class PreparedTransmission:
             if status == STATUS_REFUSED:
                 self._tracked &= ~kernel.TRACKED
                 self._checked(position, velocity, effort)
-                self._arrays.chain.refuse(q, TABLE_POSES)
+                self._chain.refuse(q, TABLE_POSES)
             self._q = q
             self._tracked |= kernel.TRACKED
             return TransmissionState(q, STATUSES[status], results.copy(), parts, gives)
 
     def _checked(self, position: Any, *given: Any) -> list[Any]:
         """Return arguments as arrays, or raise the error for a wrong shape or number."""
-        values, poses = self._arrays.given_position(position, self._inverse)
+        values, poses = self._of._given_position(position, self._inverse)
         checked = [position if len(poses) else values.reshape(-1)]
         for name, part in zip(('velocity', 'effort'), given, strict=True):
             count = self._inputs[3]
@@ -471,11 +268,16 @@ class Transmission:
     def __reduce__(self) -> tuple[Any, ...]:
         return Transmission, (self.solver, *self._given)
 
-    def arrays(self) -> Arrays:
-        """Return the arrays for the present robot; the caller holds the solver's lock."""
+    def arrays(self) -> tuple[ChainProblem, Array, Array, NDArray[np.int64], Array]:
+        """
+        Return what a call needs, for the present robot; the caller holds the solver's lock.
+
+        It is the chain with the closures and after them a goal for each link, the table of joints
+        (8, nq), packed options, and the arrays of `kernels.transmit` as before the first call.
+        """
         if self._edits != self.solver.revision.edits:
             self._prepare()
-        return self._arrays
+        return self._chain, self._rows, self._packed, self._plan, self._settings
 
     def _prepare(self) -> None:
         """
@@ -485,34 +287,37 @@ class Transmission:
         """
         problem, table, packed = self.solver.arrays_for(())
         edits, (names, joints, weights, only_moving) = self.solver.revision.edits, self._given
-        weights = None if only_moving else weights
-        self._arrays = arrays = Arrays(self.solver, names, joints, weights)
-        self._motors, na = arrays.actuators, arrays.na
+        self._read_names(table, problem.tree)
+        self._make_chain(problem, table)
+        self._make_arrays(table, None if only_moving else weights)
+        motors = self._motors
         here = table.with_couplings(self.solver.q)
-        arrays.evaluate(here)
-        independent = [self._motors[a] for a in _independent(arrays.motion[self._motors])]
-        masters = [table.masters.get(place, place) for place in independent]
+        self._evaluate(here)
+        independent = independent_rows(self._motion[motors], [range(len(motors))])
+        masters = [table.masters.get(motors[a], motors[a]) for a in independent]
         step = np.random.default_rng(0).uniform(0.5, 1.0, len(masters)) * ASIDE
-        step *= arrays.problem.units[masters]
+        step *= self._units[masters]
         step[here[masters] + step > table.upper[masters]] *= -1.0
         goal = dict(zip(masters, (here[masters] + step).tolist(), strict=True))
         beside = drive(problem, table, here.copy(), goal, packed).q
         try:
-            arrays.evaluate(beside)
+            self._evaluate(beside)
         except OptionError:  # The drive ended with a loop open, as at a limit.
             beside = here
-            arrays.evaluate(here)
-        ratio, self._idle = arrays.ratio, arrays.idle
-        moved, motions = np.abs(ratio), arrays.loop_motions(beside)
-        motors = self.actuators
-        still = [
-            name
-            for name, part in zip(motors, moved.T, strict=True)
-            if part.max(initial=0.0) < NOTHING
-        ]
+            self._evaluate(here)
+        self._usual_idle = self._idle
+        # Redundant actuators, and rows of a joint space, must agree: some determine the others.
+        na, last = len(motors), len(motors) + len(self._joints)
+        every = self._motion[self._view.row]
+        for groups in ([range(na)], [range(last, len(every)), range(na, last)]):
+            chosen = independent_rows(every, groups)
+            self._view.is_set[[at for at in chosen if at < last]] = 1
+        moved = np.abs(self._ratio)
+        most = zip(self.actuators, moved.max(axis=0, initial=0.0), strict=True)
+        still = [name for name, speed in most if speed < NOTHING]
         if only_moving:
-            kept = tuple(name for name in motors if name not in still)
-            self._given = kept or names, joints, self._given[2], False
+            kept = tuple(name for name in self.actuators if name not in still)
+            self._given = kept or names, joints, weights, False
             self._prepare()
             return
         if still:
@@ -521,69 +326,233 @@ class Transmission:
                 f'it, or it is in no loop with the joints'
             )
         if joints is not None:
-            held = null_space(arrays.rows_of(motions, beside)[:na])
-            self._refuse_what_does_not_depend(moved, arrays.rows_of(motions @ held, beside)[na:])
-        # Redundant actuators, and rows of a joint space, must agree: some determine the others.
-        chosen = [*range(na)]
-        if arrays.view.numbers[kernel.RESULT_EXCESS]:
-            chosen = _independent(arrays.motion[self._motors])
-        rows = [row for row, at in enumerate(arrays.joints) if at not in arrays.curved]
-        links = ratio[len(arrays.joints) :]
-        given = _independent(np.vstack([links, ratio[rows]]))
-        arrays.set_values(chosen, [rows[at - len(links)] for at in given if at >= len(links)])
+            motions = self._loop_motions(beside)
+            held = null_space(self._rows_of(motions, beside)[: len(motors)])
+            idle = self._rows_of(motions @ held, beside)[len(motors) :]
+            self._refuse_what_does_not_depend(moved, idle)
         self._edits = edits
+
+    def _read_names(self, table: JointTable, tree: Tree) -> None:
+        """Find motors and joints, as indices in q, and the links of the joint space."""
+        names, joints, _, _ = self._given
+        known = {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
+        if not names:
+            raise TopologyError('no actuators: the description names no motors; name some')
+        self._motors = table.places(names)
+        self._joints: list[int] = list(range(len(tree.names))) if joints is None else []
+        self._links: list[Link] = []
+        for name in joints or ():
+            try:
+                self._joints += table.places([name])
+            except UnknownFrameError:
+                if name not in known:
+                    every = [*tree.names, *known]
+                    raise UnknownFrameError(name, every, 'joint or link') from None
+                self._links.append(known[name])
+        for what, chosen in (
+            ('actuators', self._motors),
+            ('joints', [*self._joints, *self._links]),
+        ):
+            if len({*chosen}) < len(chosen):
+                raise TopologyError(f'a name occurs twice among the {what}')
+
+    def _make_chain(self, loops: Problem, table: JointTable) -> None:
+        """Make the chain of the loops that the named values move, and a goal for each link."""
+        tree, places = loops.tree, [*self._motors, *self._joints]
+        columns = [tree.q_of_column.index(at) for at in places]
+        for link in self._links:
+            columns += ancestors(tree, tree.carrier[link][0])
+        masters = sorted({tree.columns[column].master for column in columns})
+        moved = {tree.q_of_column[column] for column in masters}
+        requests = [
+            request
+            for chain in loops.chains
+            if not moved.isdisjoint(chain.flat.var_q.tolist())
+            for request in chain.requests
+            if not request.traits.one_sided
+        ]
+        self._loop_count = len(requests)
+        requests += [pose_request(link.name, link) for link in self._links]
+        problem = Problem(tree, requests, None, loops.length, self.solver.redundancies, masters)
+        problem.refresh(self.solver.options)
+        (self._chain,), self._units, self._poses = problem.chains, problem.units, TreePoses(tree)
+
+    def _make_arrays(self, table: JointTable, weights: Any) -> None:
+        """Make the table of joints, a table without limits and locks, and the kernel's arrays."""
+        motors, chain = self._motors, self._chain
+        own = {table.masters.get(place, place): a for a, place in enumerate(motors)}
+        if len(own) < len(motors):
+            raise TopologyError('two actuators move the same joint value, through a coupling')
+        # The motors of a ball joint turn its Euler angles, of which it is the rates that count.
+        driven = [at for three in table.triples if not {*three}.isdisjoint(motors) for at in three]
+        rows = table.with_window(table.without_preferences(table.rows), [*own, *motors], np.inf)
+        self._rows = table.without_free_balls(rows, driven)
+        free = table.with_window(table.without_limits(self._rows), slice(None), np.inf)
+        self._free = table.without_free_balls(free, driven)
+        variables = chain.flat.var_q
+        variable = np.where(JointTable.movable(rows)[variables], *LOCK[::-1])
+        for place, a in own.items():
+            variable[variables == place] = a
+        na, nl, nv, nq = len(motors), len(self._links), variables.size, rows.shape[1]
+        sizes = {'na': na, 'ny': len(self._joints) + 6 * nl, 'nl': nl, 'nm': nq + 6 * nl}
+        sizes |= {'nv': nv, 'nr': 6 * len(chain.requests), 'stride': nv + na + 2, **kernel.FIXED}
+        header = len(kernel.SIZES) + len(kernel.FIELDS)
+        begins, totals = lay_out(sizes, kernel.FIELDS, header)
+        self._plan, data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
+        sizes |= {f'{array}_size': size for array, size in totals.items()}
+        self._plan[:header] = [*(sizes[name] for name in kernel.SIZES), *begins.values()]
+        # What `TransmissionState` copies: scalars, positions, velocities and efforts.
+        self._results = slice(begins['numbers'], begins['motion'])
+        self._packed, self._view = OPTIONS.packed(), Workspace(self._plan, data, table=kernel)
+        self._view.root[:] = 1.0
+        if weights is not None:
+            given = finite('weights', weights, na)
+            if not (given > 0.0).all():
+                raise ShapeError('weights', 'numbers above 0', str(given))
+            self._view.root[:] = np.sqrt(given)
+        column_of, places = (
+            Workspace(*chain.arrays).column_q.tolist().index,
+            [*motors, *self._joints],
+        )
+        self._view.variable[:], self._view.row[:] = variable, [*places, *range(nq, nq + 6 * nl)]
+        self._view.column[:] = [*map(column_of, places), *[-1] * (6 * nl)]
+        self._settings = data.copy()
 
     def _refuse_what_does_not_depend(self, moved: Array, idle: Array) -> None:
         """Raise TopologyError for a part of the joint space that actuators do not determine."""
-        arrays, motors, names = self._arrays, self.actuators, self.solver.joint_names
-        owners = [names[at] for at in arrays.joints]
-        owners += [link.name for link in arrays.links for _ in range(6)]
+        motors, names = listed(self.actuators), self.solver.joint_names
+        owners = [names[at] for at in self._joints]
+        owners += [link.name for link in self._links for _ in range(6)]
         for name in dict.fromkeys(owners):
             part = [owner == name for owner in owners]
             if np.abs(idle[part]).max(initial=0.0) > IDLE:
                 raise TopologyError(
-                    f'the actuators {listed(motors)} do not determine {name!r}: it moves '
-                    f'while they stand still'
+                    f'the actuators {motors} do not determine {name!r}: it moves while they stand '
+                    f'still'
                 )
             if moved[part].max() < NOTHING:
                 raise TopologyError(
-                    f'{name!r} does not move with the actuators {listed(motors)}: it is in no '
-                    f'loop with them'
+                    f'{name!r} does not move with the actuators {motors}: it is in no loop with '
+                    f'them'
+                )
+
+    def _rows_of(self, motions: Array, q: Array) -> Array:
+        """
+        Return the motions (na + ny, m) of all rows for those of all joints, (nq, m).
+
+        They are in [rad] and characteristic lengths.
+        """
+        length = self._chain.flat.length
+        units = [*self._units, *len(self._links) * [*3 * [length], 1.0, 1.0, 1.0]]
+        of_links = (self._poses.jacobian(q, link) @ motions for link in self._links)
+        every = np.vstack([motions, *of_links]) / np.array(units)[:, None]
+        return np.asarray(every[self._view.row])
+
+    def _loop_motions(self, q: Array) -> Array:
+        """Return a basis (nq, m) of motions of the loops, orthonormal in [rad] and lengths."""
+        flat = self._chain.flat
+        joints = JointTable.without_free_balls(JointTable.without_limits(self._rows))
+        closures = flat.rows < 6 * self._loop_count
+        basis = self._chain.motions(q, joints, self._packed, rows=closures)
+        motions = np.zeros((len(q), basis.shape[1]))
+        motions[flat.var_q] = basis * flat.units[:, None]
+        for follower, master, polynomial in self.solver.arrays_for(())[1].followers:
+            slope = np.polynomial.Polynomial(polynomial).deriv()(q[master])
+            motions[follower] = slope * motions[master]
+        return motions
+
+    @property
+    def _errors(self) -> Array:
+        """Return how far loops are open after a call, (n_closures, 2) [m], [rad]."""
+        return np.asarray(self._chain.errors.reshape(-1, 2)[: self._loop_count])
+
+    @property
+    def _motion(self) -> Array:
+        """Return a copy of d value / d actuator of the last call, of all joints, then of links."""
+        return np.array(self._view.motion.reshape(-1, len(self._motors)))
+
+    @property
+    def _ratio(self) -> Array:
+        """Return a copy of d joint space / d actuator, shape (n_joints, n_actuators)."""
+        return np.array(self._view.ratio.reshape(-1, len(self._motors)))
+
+    @property
+    def _idle(self) -> int:
+        """Return the number of motions without any actuator at the last call."""
+        return int(self._view.numbers[kernel.RESULT_IDLE])
+
+    def _given_position(self, position: Any, inverse: bool) -> tuple[Array, Array]:
+        """Return given joint values, and given poses of links (k, 7) [m], xyzw."""
+        links, joints = inverse * len(self._links), len(self._joints if inverse else self._motors)
+        try:
+            values = finite('position', position, joints + 6 * links)
+        except ShapeError:
+            if links != 1 or joints:
+                raise
+            return np.zeros(0), np.reshape(unit_pose('position', position), (1, 7))
+        rows = values[joints:].reshape(-1, 6).tolist()
+        poses = [[*row[:3], *rotation_vector_to_quat(row[3:]).tolist()] for row in rows]
+        return values[:joints], np.reshape(poses, (-1, 7))
+
+    def _call(self, q: Array, gives: int = 0) -> int:
+        """Call `kernels.transmit.transmit` without limits, from q (nq,)."""
+        data = self._view.arrays[1]
+        transmit = self._chain.kernels.transmit
+        return transmit(q.copy(), self._free, self._packed, self._plan, data, gives)
+
+    def _evaluate(self, q: Array) -> None:
+        """Write motion and ratio at q; raise OptionError if a loop is open there."""
+        chain = self._chain
+        if self._call(q) == STATUS_REFUSED:
+            chain.refuse(q, TABLE_POSES)
+        limits = 10.0 * (misfits_in(chain.table) + chain.tolerances)
+        limits = np.maximum(limits, (OPEN * chain.flat.length, OPEN))
+        for request, error, limit in zip(chain.requests, self._errors, limits, strict=False):
+            if not (error <= limit).all():
+                raise OptionError(
+                    'q',
+                    f'values with which {request.name!r} is open by {error[0]:.3g} m, '
+                    f'{error[1]:.3g} rad',
+                    'values with closed loops: solver.solve_pose({}, q0=q).q has them',
                 )
 
     @property
     def actuators(self) -> list[str]:
         """Return the names of the actuators' values, in their order."""
-        return [self._arrays.problem.tree.names[at] for at in self._arrays.actuators]
+        return [self.solver.tree.names[at] for at in self._motors]
 
     @property
     def joints(self) -> list[str]:
         """Return the name of each row of the joint space; for a link 'LINK.vx' to 'LINK.wz'."""
         axes = ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')
-        rows = [self._arrays.problem.tree.names[at] for at in self._arrays.joints]
-        return rows + [f'{link.name}.{axis}' for link in self._arrays.links for axis in axes]
+        rows = [self.solver.tree.names[at] for at in self._joints]
+        return rows + [f'{link.name}.{axis}' for link in self._links for axis in axes]
 
-    def _at(self, q: Values) -> Arrays:
-        arrays = self.arrays()
-        arrays.evaluate(self.solver.checked_q(q))
-        return arrays
+    def _go_to(self, q: Values) -> Array:
+        """Write motion and ratio at q for the present robot, and return q (nq,)."""
+        self.arrays()
+        checked = self.solver.checked_q(q)
+        self._evaluate(checked)
+        return checked
 
     def jacobian(self, q: Values) -> Array:
         """Return d joint / d actuator at q, shape (n_joints, n_actuators) [rad or m per same]."""
         with self.solver.lock:
-            return self._at(q).ratio
+            self._go_to(q)
+            return self._ratio
 
     def motion(self, q: Values) -> Array:
         """Return d q / d actuator at q, shape (nq, n_actuators) [rad or m per rad or m]."""
         with self.solver.lock:
-            return self._at(q).motion[: len(self.solver.joint_names)]
+            count = len(self._go_to(q))
+            return self._motion[:count]
 
     def loop_error(self, q: Values) -> float:
         """Return by how much the loops of the transmission are open at any q [m or rad]."""
         with self.solver.lock:
-            arrays = self.arrays()
-            arrays.call(self.solver.checked_q(q), arrays.free, 0)
-            return float(arrays.errors.max(initial=0.0))
+            self.arrays()
+            self._call(self.solver.checked_q(q))
+            return float(self._errors.max(initial=0.0))
 
     def actuator_effort(self, q: Values, joint_effort: ArrayLike) -> Array:
         """Return J^T tau_y, the least efforts of actuators that do the same work [N m or N]."""
@@ -604,14 +573,13 @@ class Transmission:
         # N (S N)^+, the speed of a passive joint for unit speed of the actuators, and of a row of
         # S N (Y N)^+, without actuators in the joint space.
         with self.solver.lock:
-            q = self.solver.checked_q(q)
-            arrays = self._at(q)
-            motions, na = arrays.loop_motions(q), arrays.na
-            rows = arrays.rows_of(motions, q)
-            passive = np.delete(motions / arrays.problem.units[:, None], self._motors, axis=0)
-            outside = rows[[a for a, at in enumerate(self._motors) if at not in arrays.joints]]
-            second, least, ratio_2 = _extremes(rows[:na], passive, self._idle)
-            first, lost, ratio_1 = _extremes(rows[na:], outside, self._idle, rows=True)
+            q = self._go_to(q)
+            motions, motors = self._loop_motions(q), self._motors
+            rows, na = self._rows_of(motions, q), len(motors)
+            passive = np.delete(motions / self._units[:, None], motors, axis=0)
+            outside = rows[[a for a, at in enumerate(motors) if at not in self._joints]]
+            second, least, ratio_2 = _extremes(rows[:na], passive, self._usual_idle)
+            first, lost, ratio_1 = _extremes(rows[na:], outside, self._usual_idle, rows=True)
             return Singularity(first, second, lost, motions @ least, ratio_1, ratio_2)
 
     def joint_bounds(self, q: Values) -> JointBounds:
@@ -664,28 +632,30 @@ class Transmission:
             with self.solver.lock:
                 q = self.solver.checked_q(q)
                 for a, along in enumerate(np.eye(ratio.shape[1])):
-                    stiff[:, a] -= self._change(q, along)[self._arrays.own_rows].T @ effort
+                    stiff[:, a] -= self._change(q, along)[self._own].T @ effort
         return stiff, damped
+
+    @property
+    def _own(self) -> NDArray[np.int64]:
+        """Return which rows of `_motion` are those of the joint space."""
+        return np.asarray(self._view.row[len(self._motors) :])
 
     def _change(self, q: Array, speeds: Array) -> Array:
         """
-        Return the time derivative of `Arrays.motion` while the actuators move at some speeds.
+        Return the time derivative of `_motion` while the actuators move at some speeds.
 
         It is a difference of fourth order along the motion with closed loops.
         """
-        arrays, place = self._arrays, self._motors
-        arrays.evaluate(q)
-        motion, chosen = arrays.motion, np.flatnonzero(arrays.view.is_set[: arrays.na])
-        velocity, change = motion[: len(q)] @ speeds, np.zeros_like(motion)
-        moved = np.abs(velocity / arrays.problem.units).max(initial=0.0)
-        step, free = STEP / max(moved, 1e-12), JointTable.without_limits(arrays.tables[0])
+        self._evaluate(q)
+        velocity, change = self._motion[: len(q)] @ speeds, np.zeros_like(self._motion)
+        moved = np.abs(velocity / self._units).max(initial=0.0)
+        step = STEP / max(moved, 1e-12)
         for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)) if moved > 1e-12 else ():
-            arrays.view.value_in[: arrays.na] = (q + times * step * velocity)[place]
-            arrays.call(q.copy(), free, kernel.GIVES_POSITION)
-            # A derivative by redundant actuators as one by the values that are set.
-            by_chosen = np.linalg.pinv(arrays.motion[place][chosen])
-            change[:, chosen] += arrays.motion @ by_chosen * (factor / (12.0 * step))
-        arrays.evaluate(q)
+            ahead = (q + times * step * velocity)[self._motors]
+            self._view.value_in[: len(ahead)] = ahead
+            self._call(q, kernel.GIVES_POSITION)
+            change += self._motion * (factor / (12.0 * step))
+        self._evaluate(q)
         return change
 
     def to_joints(
@@ -748,65 +718,51 @@ class Transmission:
         q0: Values | None,
     ) -> TransmissionState:
         with self.solver.lock:
-            arrays = self.arrays()
+            self.arrays()
             call = self._calls.get(inverse) or PreparedTransmission(self, inverse)
             self._calls[inverse] = call
-            q = self.solver.checked_q(q0)
+            q, count = self.solver.checked_q(q0), len(self.joints if inverse else self._motors)
             if acceleration is not None and velocity is None:
-                velocity = np.zeros(arrays.ny if inverse else arrays.na)
+                velocity = np.zeros(count)
             call.start(q)
             state = call(position, velocity, effort)
-            arrays.call(q.copy(), arrays.free, 0)
-            singular = arrays.idle > self._idle
+            self._call(q)
+            singular = self._idle > self._usual_idle
             if singular or not state.converged:
-                # The nearest configuration; from beside a singular start the position may be had.
+                # From beside a singular start the position may be had.
                 q, message = self._nearest(inverse, q if singular else state.q, position)
                 call.start(q)
                 state = call(position, velocity, effort)
-                if not state.converged:
-                    call.start(q)
-                    arrays.call(q.copy(), arrays.free, 0)
-                    here, na = arrays.view.position, arrays.na
-                    state = call(here[na:] if inverse else here[:na], velocity, effort)
-                    state.status = Status.STALLED
                 state._said = message
             if acceleration is not None:
-                given = finite('acceleration', acceleration, arrays.ny if inverse else arrays.na)
-                self._accelerate(state, inverse, given)
+                self._accelerate(state, inverse, finite('acceleration', acceleration, count))
             return state
 
     def _nearest(self, inverse: bool, q: Array, position: Any) -> tuple[Array, str]:
         """Return the configuration nearest to a position that cannot be had, and the reason."""
-        arrays = self._arrays
-        joints, poses = arrays.given_position(position, inverse)
+        joints, poses = self._given_position(position, inverse)
         if len(poses):
-            links = zip(arrays.links, poses, strict=True)
+            links = zip(self._links, poses, strict=True)
             solution = self.solver.solve_pose({k.name: (p[:3], p[3:]) for k, p in links}, q0=q)
             return solution.q, solution.message
         problem, table, packed = self.solver.arrays_for(())
-        values = zip(arrays.joints if inverse else arrays.actuators, joints.tolist(), strict=True)
-        targets = {
-            place: value
-            for place, value in values
-            if place in arrays.chosen[inverse] and place not in table.masters
-        }
+        places = self._joints if inverse else self._motors
+        held = self._view.is_set[len(self._motors) * inverse :]
+        values = zip(places, joints.tolist(), held.tolist(), strict=False)
+        targets = {at: value for at, value, set_ in values if set_ and at not in table.masters}
         driven = drive(problem, table, q.copy(), targets, packed)
-        at, aims = list(targets), np.array([*targets.values()])
-        before, after = (np.abs(each[at] - aims).max(initial=0.0) for each in (q, driven.q))
-        limit = 1e-4 * arrays.chain.flat.length
+        limit = 1e-4 * self._chain.flat.length
         closed = all(max(error) < limit for error in driven.closure_errors.values())
-        return driven.q if closed and after <= before else q, driven.message
+        return driven.q if closed else q, driven.message
 
     def _accelerate(self, state: TransmissionState, inverse: bool, given: Array) -> None:
         """Write the accelerations: those given, and the curvature of the loops' motion."""
-        speeds, arrays = np.asarray(state.actuator_velocity), self._arrays
+        speeds, own = np.asarray(state.actuator_velocity), self._own
         curvature = self._change(state.q, speeds) @ speeds
         if inverse:
-            rest = given - curvature[arrays.own_rows]
-            given = np.asarray(np.linalg.lstsq(arrays.ratio, rest, rcond=None)[0], dtype=float)
-        every = arrays.motion @ given + curvature
-        state.actuator_acceleration = given
-        state.joint_acceleration = every[arrays.own_rows]
+            given = np.linalg.lstsq(self._ratio, given - curvature[own], rcond=None)[0]
+        every = self._motion @ given + curvature
+        state.actuator_acceleration, state.joint_acceleration = np.asarray(given), every[own]
         state.acceleration = every[: len(state.q)]
 
     def prepare_to_joints(self) -> PreparedTransmission:
@@ -848,13 +804,3 @@ def _extremes(
     # 0 / 0 is a value that does not move with the lost motion.
     ratio = float(np.nanmax(ratios, initial=0.0))
     return (float(sizes[count - 1]), float(sizes[0])), direction, ratio
-
-
-def _independent(rows: Array) -> list[int]:
-    """Return the indices of the rows that are independent of the ones before."""
-    unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-    chosen: list[int] = []
-    for at in range(len(rows)):
-        if rank_of(np.linalg.svd(unit[[*chosen, at]], compute_uv=False)) > len(chosen):
-            chosen.append(at)
-    return chosen

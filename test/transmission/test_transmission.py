@@ -42,15 +42,21 @@ def test_single_number_is_a_position_beside_velocity_and_effort():
     np.testing.assert_allclose(one.joint_effort, row.joint_effort, atol=1e-9)
 
 
-def test_follower_by_a_polynomial_cannot_be_set():
-    """It is a joint of the space beside its master."""
+def test_follower_by_a_polynomial_is_a_motor_or_a_joint_like_others():
+    """Its master is found by Newton's method."""
     robot = gallery_robot('arm6')
     robot.joints['j2'].couple('EY', robot.joints['j1'], 'EZ', [0.0, 1.0, 0.5])
     state = robot.transmission(['j1'], ['j1', 'j2']).to_joints(0.2, 1.0)
     np.testing.assert_allclose(state.joint_velocity, [1.0, 1.2], atol=1e-12)
-    for actuators, joints in ((['j2'], None), (['j1'], ['j2'])):
-        with pytest.raises(TopologyError, match='polynomial'):
-            robot.transmission(actuators, joints)
+    between = robot.transmission(['j1'], ['j2'])
+    found = (
+        between.to_actuators(0.22, 1.2),
+        robot.transmission(['j2'], ['j1']).to_joints(0.22, 1.2),
+    )
+    for state in found:
+        assert state.converged
+        assert state.q[:2] == pytest.approx([0.2, 0.22], abs=1e-9)
+        assert state.velocity[:2] == pytest.approx([1.0, 1.2], abs=1e-9)
 
 
 def test_unknown_names_are_errors():
@@ -169,7 +175,7 @@ def test_nearness_means_the_same_for_any_number_of_motors(count):
     q = solver.drive({'crank0': 1e-6}).q
     near = between.singularity(q)
     # d piston / d crank = r sin(angle) (1 + r / l) there; the rod turns by (1 + r / l) of it.
-    length = between.arrays().problem.units[solver.joint_names.index('piston0')]
+    length = between._units[solver.joint_names.index('piston0')]
     wanted = length / (0.1 * 1e-6 * (1.0 + 0.1 / 0.3)) * (1.0 + 0.1 / 0.3)
     assert near.ratio_2 == pytest.approx(wanted, rel=1e-3)
     assert near.nearness == pytest.approx(1.0 / wanted, rel=1e-3)

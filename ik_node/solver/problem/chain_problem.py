@@ -186,16 +186,21 @@ class ChainProblem:
         return max((each.slack for each in self.redundancies), default=0.0)
 
     def motions(
-        self, q: Array, joints: Array, packed: Array, share: float = RANK_TOLERANCE
+        self,
+        q: Array,
+        joints: Array,
+        packed: Array,
+        share: float = RANK_TOLERANCE,
+        rows: slice | NDArray[np.bool_] = slice(None),
     ) -> Array:
         """
-        Return an orthonormal basis (nv, m) of the motions that keep all rows up to rounding.
+        Return an orthonormal basis (nv, m) of the motions that keep some rows up to rounding.
 
         Singular values below a share of the largest one count as zero.
         """
         _, jacobian, _ = self.linearise_by_size(q, joints, packed)
         free = joints[layout.JOINT_WINDOW, self.flat.var_q] > 0.0
-        found = null_space(jacobian[:, free], self.slack, share)
+        found = null_space(jacobian[rows][:, free], self.slack, share)
         motions = np.zeros((len(free), found.shape[1]))
         motions[free] = found
         return motions
