@@ -40,10 +40,11 @@ def test_gravity_effort_is_the_gradient_of_potential_energy(name):
         assert abs(slope - effort[at]) <= 1e-7 * max(1.0, np.abs(effort).max())
 
 
-def test_gains_are_derivatives_of_actuator_efforts():
-    """The geometric term of the effort included."""
+@pytest.mark.parametrize('more', [[], ['left_elbow']])
+def test_gains_are_derivatives_of_actuator_efforts(more):
+    """The geometric term of the effort included, also if a third motor is redundant."""
     robot = gallery_robot('fivebar')
-    transmission = robot.transmission(joints=['left_elbow', 'right_elbow'])
+    transmission = robot.transmission([*robot.actuated, *more], ['left_elbow', 'right_elbow'])
     q, own = robot.q, places_of(transmission)
     stiffness, damping = np.array((50.0, 80.0)), np.array(((2.0, 0.5), (0.5, 3.0)))
     effort = np.array((1.5, -0.7))
@@ -55,9 +56,8 @@ def test_gains_are_derivatives_of_actuator_efforts():
         wanted = effort - stiffness * (state.joint_position - y0)
         return transmission.actuator_effort(state.q, wanted)
 
-    for at in range(2):
-        step = np.zeros(2)
-        step[at] = 1e-4
+    for at, speeds in enumerate(transmission.motion(q)[own].T):
+        step = 1e-4 * speeds
         slope = (torque(q[own] + step) - torque(q[own] - step)) / 2e-4
         assert np.abs(slope + found[:, at]).max() <= 1e-6 * np.abs(found).max()
     ratio = transmission.jacobian(q)
