@@ -5,7 +5,7 @@ Carries out the tables of `policy`: which pass begins when another one ends, and
 failed start leaves a candidate: its end with the loops closed, and the cost of the goals there.
 """
 
-from math import pi, sqrt
+from math import sqrt
 
 from ik_node.kernels import layout, policy
 from ik_node.kernels import options as option
@@ -14,10 +14,12 @@ from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE
 from ik_node.kernels.layout import Floats, Solve
 from ik_node.kernels.out_of_reach import other_assemblies, out_of_reach
+from ik_node.kernels.rotation import near_turn, turned_within
 from ik_node.kernels.start import (
     all_within_tolerance,
     copy_variables,
     excess_share,
+    INFINITE,
     perturb,
     release_bounds,
     restart,
@@ -30,7 +32,7 @@ from ik_node.kernels.start import (
 # Cost of a residual of 0.001 L or 1 mrad.
 ROUNDING_COST = 5e-7
 # Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
-OPEN_COST, NO_COST = 1e100, 1e300
+OPEN_COST, NO_COST = 1e100, INFINITE
 # A residual that is as good as zero [L or rad].
 SMALLEST_RESIDUAL = 1e-12
 
@@ -64,14 +66,7 @@ def remove_full_turns(s: Solve) -> None:
     """Shift every angle by full turns to the value nearest to its start, within its bounds."""
     for v in range(s.nv):
         if s.wraps[v] == 1:
-            turns = round((s.x_start[v] - s.x[v]) / (2.0 * pi))
-            value = s.x[v] + 2.0 * pi * turns
-            if value > s.upper[v]:
-                value -= 2.0 * pi
-            elif value < s.lower[v]:
-                value += 2.0 * pi
-            if s.lower[v] <= value <= s.upper[v]:
-                s.x[v] = value
+            s.x[v] = turned_within(s.x[v], s.x_start[v], s.lower[v], s.upper[v])
 
 
 @kernel
@@ -258,7 +253,7 @@ def known_end(s: Solve) -> int:
         for v in range(s.nv if same else 0):
             delta = s.x[v] - s.candidate[c * s.nv + v]
             if s.wraps[v] == 1:
-                delta -= 2.0 * pi * round(delta / (2.0 * pi))
+                delta = near_turn(delta, 0.0)
             same = same and abs(delta) < policy.SAME_BASIN
         if same:
             return c

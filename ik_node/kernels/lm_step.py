@@ -20,6 +20,7 @@ from ik_node.kernels.start import (
     cost_of,
     excess_share,
     has_preference,
+    INFINITE,
     INNER,
     keep_place_of_frames,
     remember_best,
@@ -68,8 +69,6 @@ LATER_DECREASE = 0.5
 LEAST_DAMPING_SCALE = 1e-6
 # Every so many steps of a level their way is extrapolated.
 STRIDE = 4
-# A cost of this size is not finite, or as good as that.
-INFINITE_COST = 1e300
 
 
 @kernel
@@ -274,7 +273,7 @@ def extrapolate(s: Solve) -> None:
         write_difference(s, s.x, s.x_stride)
         copy_variables(s, s.preferred_step, s.step)
         try_step(s, s.x)
-        closed = restore_held_rows(s, s.k[now.LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
+        closed = restore_held_rows(s, s.k[now.LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE)
         cost = cost_of(s, s.x_try)
         improves = closed and cost < s.w[now.COST]
         if improves:
@@ -321,11 +320,8 @@ def lm_step(s: Solve) -> None:
     phase = s.k[now.PHASE]
     s.k[now.ITERATIONS] += 1
     s.k[now.START_ITERATIONS] += 1
-    s.k[now.CLOSING] += (
-        1
-        if s.k[now.PASS] == policy.TIGHTEN or (phase == now.PHASE_LEVEL and s.k[now.LEVEL] == 0)
-        else 0
-    )
+    closes = phase == now.PHASE_LEVEL and s.k[now.LEVEL] == 0
+    s.k[now.CLOSING] += 1 if closes or s.k[now.PASS] == policy.TIGHTEN else 0
     if phase == now.PHASE_REACH and s.options[option.ADAPTIVE_DAMPING] == 0.0:
         # With constant damping a step may increase the cost.
         remember_best(s, 1.0)
@@ -357,7 +353,7 @@ def lm_step(s: Solve) -> None:
         phase == now.PHASE_SETTLE and s.k[now.LEVEL] == s.k[now.LAST_LEVEL] + layout.PREFERS_TARGET
     )
     # A rest pose may bend a stretched arm.
-    limit = BEND[DRIVE] * s.w[now.STEP_SIZE] if to_target else INFINITE_COST
+    limit = BEND[DRIVE] * s.w[now.STEP_SIZE] if to_target else INFINITE
     if phase == now.PHASE_REACH:
         # Within tolerance one chord step more costs little and gains some digits.
         level = s.k[now.LAST_LEVEL] + 1
@@ -373,9 +369,9 @@ def lm_step(s: Solve) -> None:
         kept = kept and s.w[now.CROWD] == 0.0
     before = s.w[now.COST]
     after = cost_of(s, s.x_try)
-    if not after < INFINITE_COST:
+    if not after < INFINITE:
         kept = False
-        after = INFINITE_COST
+        after = INFINITE
     if s.options[option.ADAPTIVE_DAMPING] == 0.0 and phase == now.PHASE_REACH:
         if after > before + s.options[option.DIVERGE_THRESHOLD]:
             s.k[now.GREW] = 1

@@ -123,6 +123,17 @@ def near_turn(angle: float, reference: float) -> float:
 
 
 @kernel
+def turned_within(angle: float, reference: float, lower: float, upper: float) -> float:
+    """Return the angle plus the full turns that bring it near the reference, if within limits."""
+    turned = near_turn(angle, reference)
+    if turned > upper:
+        turned -= 2.0 * pi
+    elif turned < lower:
+        turned += 2.0 * pi
+    return turned if lower <= turned <= upper else angle
+
+
+@kernel
 def euler_matrix(ex: float, ey: float, ez: float) -> Matrix:
     """Return Rz(ez) Ry(ey) Rx(ex)."""
     cx, sx, cy, sy, cz, sz = cos(ex), sin(ex), cos(ey), sin(ey), cos(ez), sin(ez)

@@ -140,10 +140,8 @@ def level_step_is_due(s: Solve) -> bool:
     if s.k[now.LEVEL_DONE] == 1:
         finish_level(s)
         return False
-    conflicts, drawn = (
-        s.options[option.COMPROMISE] > 0.0,
-        kind == policy.WALK or kind == policy.CLOSE,
-    )
+    conflicts = s.options[option.COMPROMISE] > 0.0
+    drawn = kind == policy.WALK or kind == policy.CLOSE
     ends = kind if level > 0 and s.k[now.STARTS] > 1 else policy.CLOSE
     promise = policy.PROMISE[ends - policy.CLOSE]
     # Such a residual may exceed the tolerance of a large robot, hence the second condition.

@@ -10,7 +10,7 @@ from ik_node.kernels.forward import column_values, forward, place_b_frames
 from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE, KIND_COUPLING
 from ik_node.kernels.layout import Floats, LARGEST, Solve, unit_of_column
 from ik_node.kernels.redundant import store_grouped_rows
-from ik_node.kernels.rotation import euler_difference
+from ik_node.kernels.rotation import euler_difference, near_turn, turned_within
 from ik_node.kernels.rows import coupling_gap, norm, residuals, term_of
 
 # Least squared weight of a row, relative to the heaviest of its level: in REACH, and otherwise.
@@ -390,7 +390,7 @@ def restore_bounds(s: Solve) -> bool:
             value, start = s.x[v], s.x_start[v]
             lower = min(s.joints[layout.JOINT_LOWER, g], start)
             upper = max(s.joints[layout.JOINT_UPPER, g], start)
-            value -= 2.0 * pi * round((value - start) / (2.0 * pi))
+            value = near_turn(value, start)
             if value > upper and lower - (value - 2.0 * pi) < value - upper:
                 value -= 2.0 * pi
             elif value < lower and value + 2.0 * pi - upper < lower - value:
@@ -430,13 +430,8 @@ def set_preferences(s: Solve) -> None:
             s.pull[v] = 1e-3
             s.gain[v] = s.options[option.REST_POSE_FACTOR]
         if s.joints[layout.JOINT_TURNS, g] > 0.0 and s.preference[v] != layout.PREFERS_NOTHING:
-            turned = s.target[v] + 2.0 * pi * round((s.x[v] - s.target[v]) / (2.0 * pi))
-            if turned < s.joints[layout.JOINT_LOWER, g]:
-                turned += 2.0 * pi
-            elif turned > s.joints[layout.JOINT_UPPER, g]:
-                turned -= 2.0 * pi
-            if s.joints[layout.JOINT_LOWER, g] <= turned <= s.joints[layout.JOINT_UPPER, g]:
-                s.target[v] = turned
+            lower, upper = s.joints[layout.JOINT_LOWER, g], s.joints[layout.JOINT_UPPER, g]
+            s.target[v] = turned_within(s.target[v], s.x[v], lower, upper)
 
 
 @kernel
@@ -458,7 +453,7 @@ def set_bounds(s: Solve) -> None:
         s.upper[v] = min(max(upper, s.q[g]), s.q[g] + window) / unit
         s.free_ball[v] = 0
         # Without restarts, or with a window, the answer stays near the start: no full turns.
-        anywhere = s.options[option.RESTARTS] > 0.0 and window > 1e300 and upper > lower
+        anywhere = s.options[option.RESTARTS] > 0.0 and window > INFINITE and upper > lower
         angle = s.angle[v] == 1 and s.joints[layout.JOINT_TURNS, g] > 0.0
         s.wraps[v] = 1 if anywhere and angle else 0
     for j in range(s.n):
@@ -469,9 +464,8 @@ def set_bounds(s: Solve) -> None:
                 v = s.var[j + k]
                 # EY spans half a turn in either direction from zero, EZ and EX a whole one.
                 span = 0.5 * pi if k == 1 else pi
-                if s.lower[v] > -span or s.upper[v] < span:
-                    free = 0
-                if s.joints[layout.JOINT_WINDOW, s.var_q[v]] < 1e300:
+                stays = s.joints[layout.JOINT_WINDOW, s.var_q[v]] < INFINITE
+                if stays or s.lower[v] > -span or s.upper[v] < span:
                     free = 0
             for k in range(3):
                 s.free_ball[s.var[j + k]] = free
@@ -578,7 +572,6 @@ def check_inputs(s: Solve) -> bool:
             square += s.constraints[c, k] * s.constraints[c, k]
         length = sqrt(square)
         fine = fine and layout.SMALLEST_QUATERNION <= length <= LARGEST
-        # A normalised quaternion keeps its bits, so that repeated calls give the same answer.
         if abs(square - 1.0) > layout.NORMALISED:
             for k in range(layout.CON_QUAT, layout.CON_QUAT + 4):
                 s.constraints[c, k] /= length
@@ -621,23 +614,18 @@ def start_solve(s: Solve) -> bool:
         s.k[now.LOOPS] += 1 if loop else 0
         s.k[now.ONE_SIDED] += 1 if s.kind[c] >= KIND_CONE else 0
     s.k[now.LAST_LEVEL] = last
-    s.k[now.PHASE] = now.PHASE_REACH
-    s.k[now.STATUS] = now.STATUS_RUNNING
+    s.k[now.PHASE], s.k[now.STATUS] = now.PHASE_REACH, now.STATUS_RUNNING
+    s.w[now.DAMPING_SCALE] = s.options[option.DAMPING_FACTOR]
     if s.options[option.COMPROMISE] > 0.0:
-        s.k[now.PHASE], s.k[now.PASS], s.k[now.STATUS] = (
-            now.PHASE_LEVEL,
-            policy.NEAR,
-            now.STATUS_STALLED,
-        )
+        s.k[now.PHASE], s.k[now.STATUS] = now.PHASE_LEVEL, now.STATUS_STALLED
+        s.k[now.PASS] = policy.NEAR
+        s.w[now.DAMPING_SCALE] = policy.LEVEL_DAMPING_SCALE
+    elif goes_on == 1:
+        s.w[now.DAMPING_SCALE] = s.w[now.LEFT_DAMPING]
     s.k[now.STARTS] = 1
     s.k[now.RANDOM] = random if goes_on == 1 else 1 + int(s.options[option.SEED]) % 2147483646
     place_b_frames(s)
-    s.w[now.DAMPING_SCALE] = (
-        s.options[option.DAMPING_FACTOR] if s.k[now.PHASE] == now.PHASE_REACH else 1e-2
-    )
-    if s.k[now.PHASE] == now.PHASE_REACH and goes_on == 1:
-        s.w[now.DAMPING_SCALE] = s.w[now.LEFT_DAMPING]
-    s.w[now.BEST_COST] = 1e300
+    s.w[now.BEST_COST] = INFINITE
     for c in range(s.nc):
         relative = s.constraints[c, layout.CON_WEIGHT] / largest_weight_in_level(s, c)
         for r in range(6 * c, 6 * c + 6):
