@@ -83,13 +83,14 @@ def local_support(s: Solve, b: int, dx: float, dy: float, dz: float) -> Vector:
     z = frame[2] * dx + frame[5] * dy + frame[8] * dz
     if shape == HULL:
         first, best = s.body_point0[b], -ENDLESS
-        at = first
+        farthest = first
         for p in range(first, s.body_point0[b + 1]):
             along = s.hull_point[3 * p] * x + s.hull_point[3 * p + 1] * y
             along += s.hull_point[3 * p + 2] * z
             if along > best:
-                at, best = p, along
-        return s.hull_point[3 * at], s.hull_point[3 * at + 1], s.hull_point[3 * at + 2]
+                farthest, best = p, along
+        point = s.hull_point[3 * farthest :]
+        return point[0], point[1], point[2]
     half = size[2] if z > 0.0 else -size[2]
     if shape == POINT:
         return 0.0, 0.0, 0.0
@@ -104,23 +105,23 @@ def local_support(s: Solve, b: int, dx: float, dy: float, dz: float) -> Vector:
 
 
 @rare
-def add_support(s: Solve, at: int, a: int, b: int, dx: float, dy: float, dz: float) -> None:
+def add_support(s: Solve, index: int, a: int, b: int, dx: float, dy: float, dz: float) -> None:
     """
-    Write the point of A - B farthest along a direction as vertex `at` of `vertex`.
+    Write the point of A - B farthest along a direction as vertex `index` of `vertex`.
 
     A vertex is nine numbers: the point of A and the point of B, each in its own frame, then their
     difference in root axes.
     """
-    v = s.vertex[9 * at :]
+    v = s.vertex[9 * index :]
     v[0], v[1], v[2] = local_support(s, a, dx, dy, dz)
     v[3], v[4], v[5] = local_support(s, b, -dx, -dy, -dz)
-    place_vertex(s, at, a, b)
+    place_vertex(s, index, a, b)
 
 
 @kernel
-def place_vertex(s: Solve, at: int, a: int, b: int) -> None:
+def place_vertex(s: Solve, index: int, a: int, b: int) -> None:
     """Write the difference of both points of a vertex."""
-    v = s.vertex[9 * at :]
+    v = s.vertex[9 * index :]
     ax, ay, az = into_root(s.body_frame[12 * a :], v[0], v[1], v[2])
     bx, by, bz = into_root(s.body_frame[12 * b :], v[3], v[4], v[5])
     v[6], v[7], v[8] = ax - bx, ay - by, az - bz
@@ -184,16 +185,16 @@ def nearest_on_triangle(s: Solve, p: int, q: int, r: int, least: float) -> float
             x = u * a[0] + v * b[0] + w * c[0]
             y = u * a[1] + v * b[1] + w * c[1]
             z = u * a[2] + v * b[2] + w * c[2]
-            found = x * x + y * y + z * z
-            if found < least:
+            squared = x * x + y * y + z * z
+            if squared < least:
                 for k in range(4):
                     s.vertex_share[k] = 0.0
                 s.vertex_share[p], s.vertex_share[q], s.vertex_share[r] = u, v, w
                 s.nearest[0], s.nearest[1], s.nearest[2] = x, y, z
-                least = found
+                least = squared
             # In a triangle that is nearly a line, the foot is rounding.
             along = a[0] * nx + a[1] * ny + a[2] * nz
-            if found * square <= (1.0 + SAME) * along * along:
+            if squared * square <= (1.0 + SAME) * along * along:
                 return least
     least = nearest_on_edge(s, p, q, least)
     least = nearest_on_edge(s, q, r, least)
@@ -283,13 +284,13 @@ def separate(s: Solve, check: int, a: int, b: int) -> bool:
 
 
 @kernel
-def add_face(s: Solve, at: int, p: int, q: int, r: int) -> None:
-    """Write face `at` of the polytope, with its outer normal and distance from the origin."""
+def add_face(s: Solve, index: int, p: int, q: int, r: int) -> None:
+    """Write face `index` of the polytope, with its outer normal and distance from the origin."""
     a = s.vertex[9 * p + 6 :]
     nx, ny, nz = normal_of(s, p, q, r)
     length = sqrt(nx * nx + ny * ny + nz * nz)
-    s.face[3 * at], s.face[3 * at + 1], s.face[3 * at + 2] = p, q, r
-    plane = s.plane[4 * at :]
+    s.face[3 * index], s.face[3 * index + 1], s.face[3 * index + 2] = p, q, r
+    plane = s.plane[4 * index :]
     # A face without an area is never the nearest one.
     plane[0], plane[1], plane[2], plane[3] = 0.0, 0.0, 0.0, ENDLESS
     if length > FLAT * FLAT:
@@ -376,27 +377,27 @@ def expand(s: Solve, faces: int, best: int, vertex: int) -> int:
     no face is without an area, and the hole is in one piece.
     """
     w = s.vertex[9 * vertex + 6 :]
-    edges, at, left = 0, best, faces
-    while at < faces:
-        n = s.plane[4 * at :]
+    edges, index, left = 0, best, faces
+    while index < faces:
+        n = s.plane[4 * index :]
         beside = edges == 0
         if not beside and n[0] * w[0] + n[1] * w[1] + n[2] * w[2] - n[3] > -BEYOND:
-            beside = borders(s, at, edges)
+            beside = borders(s, index, edges)
         if beside:
-            p, q, r = s.face[3 * at], s.face[3 * at + 1], s.face[3 * at + 2]
+            p, q, r = s.face[3 * index], s.face[3 * index + 1], s.face[3 * index + 2]
             edges = add_edge(s, edges, p, q)
             edges = add_edge(s, edges, q, r)
             edges = add_edge(s, edges, r, p)
             faces -= 1
             for k in range(3):
-                s.face[3 * at + k] = s.face[3 * faces + k]
+                s.face[3 * index + k] = s.face[3 * faces + k]
             for k in range(4):
-                s.plane[4 * at + k] = s.plane[4 * faces + k]
+                s.plane[4 * index + k] = s.plane[4 * faces + k]
         else:
-            at += 1
-        if at >= faces and faces < left:
+            index += 1
+        if index >= faces and faces < left:
             # A larger hole may have more neighbours.
-            at, left = 0, faces
+            index, left = 0, faces
     if faces + edges > FACES:
         return 0
     for e in range(edges):
@@ -432,7 +433,7 @@ def penetrate(s: Solve, check: int, a: int, b: int) -> float:
             d, x, y, z = reach, n[0], n[1], n[2]
         faces = expand(s, faces, best, vertex) if reach - n[3] > EPA_GAP else 0
         vertex += 1
-    place, found, ahead = s.body_frame[12 * a + 9 :], (x, y, z), 0.0
+    place, direction, ahead = s.body_frame[12 * a + 9 :], (x, y, z), 0.0
     px, py, pz = place[0], place[1], place[2]
     for _ in range(MOVES):
         out, v = d + OUT, s.nearest
@@ -441,11 +442,11 @@ def penetrate(s: Solve, check: int, a: int, b: int) -> float:
         gap = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
         less = -gap - out * (x * v[0] + y * v[1] + z * v[2]) / gap if is_apart else ENDLESS
         if less < d - SHORTER:
-            before, d, found = found, less, (-v[0] / gap, -v[1] / gap, -v[2] / gap)
+            before, d, direction = direction, less, (-v[0] / gap, -v[1] / gap, -v[2] / gap)
             # The directions approach the shortest way by steps that are nearly equal.
-            x = found[0] + ahead * (found[0] - before[0])
-            y = found[1] + ahead * (found[1] - before[1])
-            z = found[2] + ahead * (found[2] - before[2])
+            x = direction[0] + ahead * (direction[0] - before[0])
+            y = direction[1] + ahead * (direction[1] - before[1])
+            z = direction[2] + ahead * (direction[2] - before[2])
             length = sqrt(x * x + y * y + z * z)
             x, y, z = x / length, y / length, z / length
             ahead = 2.0 * ahead + 1.0
@@ -453,7 +454,7 @@ def penetrate(s: Solve, check: int, a: int, b: int) -> float:
             break
         else:
             ahead = 0.0
-            x, y, z = found
+            x, y, z = direction
     place[0], place[1], place[2] = px, py, pz
     s.nearest[0], s.nearest[1], s.nearest[2] = -x, -y, -z
     return -d
@@ -608,8 +609,8 @@ def apart(s: Solve, check: int, reach: float) -> bool:
     own, its = s.body_size[SIZE * a + BALL], s.body_size[SIZE * b + BALL]
     if its == ENDLESS:
         return bool(x * other[2] + y * other[5] + z * other[8] > reach + own)
-    most = reach + own + its
-    return bool(x * x + y * y + z * z > most * most)
+    limit = reach + own + its
+    return bool(x * x + y * y + z * z > limit * limit)
 
 
 @kernel

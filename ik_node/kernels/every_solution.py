@@ -186,18 +186,18 @@ def difference(s: Solve, x: Floats, y: Floats, enough: float) -> float:
 
     It may be any number above `enough` if it is larger than that.
     """
-    most = 0.0
+    largest = 0.0
     for v in range(s.nv):
         if s.free_ball[v] == 0:
             gap = abs(near_turn(x[v] - y[v], 0.0) if s.wraps[v] == 1 else x[v] - y[v])
-            most = max(most, gap)
-            if most > enough:
-                return float(most)
+            largest = max(largest, gap)
+            if largest > enough:
+                return float(largest)
     write_difference(s, x, y)
     for v in range(s.nv):
         if s.free_ball[v] == 1:
-            most = max(most, abs(s.preferred_step[v]))
-    return float(most)
+            largest = max(largest, abs(s.preferred_step[v]))
+    return float(largest)
 
 
 @rare
@@ -472,14 +472,14 @@ def keep(s: Solve, t: Search) -> int:
             if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
                 c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
                 s.x[a], s.x[b], s.x[c] = principal_euler(s.x[a], s.x[b], s.x[c])
-        at = s.nq * t.counts[COUNT_WITHIN]
+        answer = t.answers[s.nq * t.counts[COUNT_WITHIN] :]
         t.counts[COUNT_WITHIN] += 1
         for g in range(s.nq):
-            t.answers[at + g] = s.q[g]
+            answer[g] = s.q[g]
         column_values(s, s.x)
         write_answer(s)
         for g in range(s.nq):
-            t.answers[at + g], s.q[g] = s.q[g], t.answers[at + g]
+            answer[g], s.q[g] = s.q[g], answer[g]
     release_bounds(s)
     return int(n)
 

@@ -132,17 +132,17 @@ def other_assemblies(s: Solve) -> int:
     2: joints turn the link of a goal that leaves its orientation open. 1: a closure closes a loop
     with elbows. 0: neither.
     """
-    ways = 0
+    level = 0
     for c in range(s.nc):
         asked = s.kind[c] == KIND_FRAME and s.mask[c] & ORIENTATION == ORIENTATION
         if s.kind[c] >= KIND_COUPLING:
             continue
         if s.constraints[c, layout.CON_LEVEL] == 0.0:
             if has_elbow(s, s.a_column[c]) or has_elbow(s, s.b_column[c]):
-                ways = max(ways, 1)
+                level = max(level, 1)
         elif not asked and not keeps_orientation(s, s.a_column[c]):
-            ways = 2
-    return ways
+            level = 2
+    return level
 
 
 @kernel

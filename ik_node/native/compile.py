@@ -121,12 +121,12 @@ def without_python(text: str, native_name: str, symbol: str) -> str:
     text = with_short_names(text)
     text = re.sub(r'@"?' + re.escape(native_name) + r'"?(?=\()', f'@{symbol}', text)
     functions = {_NAME.findall(body)[0]: body for body in _FUNCTION.findall(text)}
-    used, found = set(), [symbol]
-    while found:
-        name = found.pop()
+    used, waiting = set(), [symbol]
+    while waiting:
+        name = waiting.pop()
         if name in functions and name not in used:
             used.add(name)
-            found += _NAME.findall(functions[name])
+            waiting += _NAME.findall(functions[name])
     for name, body in functions.items():
         text = text.replace(body, body if name in used else '')
     text = re.sub(rf'^define (?=.*@{symbol}\()', 'define hidden ', text, flags=re.MULTILINE)
@@ -159,9 +159,9 @@ def with_short_names(text: str) -> str:
     """Return the representation with short names for values and blocks with very long ones."""
     names: dict[str, str] = {}
 
-    def short(found: re.Match[str]) -> str:
-        name = names.setdefault(found.group(2).strip('"'), f'long.{len(names)}')
-        return f'{found.group(1)}{name}'
+    def short(match: re.Match[str]) -> str:
+        name = names.setdefault(match.group(2).strip('"'), f'long.{len(names)}')
+        return f'{match.group(1)}{name}'
 
     text = re.sub(f'(%){_LONG}', short, text)
     return re.sub(f'^(){_LONG}(?=:)', short, text, flags=re.MULTILINE)
