@@ -19,7 +19,7 @@ from ik_node.kernels.fields import lengths_of, opener
 from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, LARGEST, open_solve, Solve, unit_of_column
-from ik_node.kernels.orthonormal import orthonormalise
+from ik_node.kernels.orthonormal import orthonormalise, product
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows, store_grouped_rows
 from ik_node.kernels.rotation import euler_rates, log_rotation, matrix_at
 from ik_node.kernels.rows import residuals
@@ -181,14 +181,11 @@ def write_gain(s: Solve, t: Transmit) -> None:
                     column[v] -= part * row[v]
     conditions = t.rows[rank * t.stride :]
     for r in range(count - rank):
-        row, square, greatest = conditions[r * t.stride :], 0.0, 0.0
-        for a in range(na):
-            greatest = max(greatest, abs(row[nv + a]))
-        counts = greatest > NOTHING * row[nv + na + 1]
+        row = conditions[r * t.stride :]
+        counts = sqrt(product(row[nv:], row[nv:], na)) > NOTHING * row[nv + na + 1]
         for a in range(na):
             row[a] = row[nv + a] * t.scale[a] * t.root[a] if counts else 0.0
-            square += row[a] * row[a]
-        row[nv + na + 1] = max(sqrt(square), 1e-300)
+        row[nv + na + 1] = max(sqrt(product(row, row, na)), 1e-300)
     excess = orthonormalise(conditions, count - rank, na, t.stride, SAME_CONDITION)
     t.numbers[RESULT_EXCESS] = excess
     for e in range(excess):
@@ -257,15 +254,12 @@ def invert_ratio(t: Transmit) -> None:
     na, ny = t.na, t.ny
     nt, nx, wide, stride = min(na, ny), max(na, ny), ny < na, na + ny + 1
     for n in range(nt):
-        row, square = t.ratio_rows[n * stride :], 0.0
-        for v in range(stride):
-            row[v] = 0.0
+        row = t.ratio_rows[n * stride :]
         for v in range(nx):
-            value = t.ratio[n * na + v if wide else v * na + n]
-            row[v] = value
-            square += value * value
-        row[nx + n] = 1.0
-        row[stride - 1] = max(sqrt(square), 1e-300)
+            row[v] = t.ratio[n * na + v if wide else v * na + n]
+        for k in range(nt):
+            row[nx + k] = 1.0 if k == n else 0.0
+        row[stride - 1] = max(sqrt(product(row, row, nx)), 1e-300)
     rank = orthonormalise(t.ratio_rows, nt, nx, stride, NOTHING)
     for k in range(na * ny):
         t.back[k] = 0.0
@@ -485,9 +479,10 @@ def transmit(
         residuals(s)
     else:
         set_bounds(s)
-    part, parts, arrived = LONGEST, 0, not moves
-    while not arrived and parts < PARTS:
-        parts += 1
+    part, arrived = LONGEST, not moves
+    for _ in range(PARTS):
+        if arrived:
+            break
         write_left(s, t, first, links)
         write_along(t, first, t.left)
         multiply(t.gain, t.nv, 1, t.na, t.nv, t.along, s.preferred_step)
