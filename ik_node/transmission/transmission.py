@@ -305,7 +305,7 @@ class Transmission:
         except OptionError:  # The drive ended with a loop open, as at a limit.
             beside = here
             self._evaluate(here)
-        self._usual_idle = self._idle
+        self._usual_idle = int(self._view.numbers[kernel.RESULT_IDLE])
         # Redundant actuators, and rows of a joint space, must agree: some determine the others.
         na, last = len(motors), len(motors) + len(self._joints)
         every = self._motion[self._view.row]
@@ -378,7 +378,7 @@ class Transmission:
         (self._chain,), self._units, self._poses = problem.chains, problem.units, TreePoses(tree)
 
     def _make_arrays(self, table: JointTable, weights: Any) -> None:
-        """Make the table of joints, a table without limits and locks, and the kernel's arrays."""
+        """Make the table of joints, one without limits, and the arrays of the kernel."""
         motors, chain = self._motors, self._chain
         own = {table.masters.get(place, place): a for a, place in enumerate(motors)}
         if len(own) < len(motors):
@@ -387,8 +387,7 @@ class Transmission:
         driven = [at for three in table.triples if not {*three}.isdisjoint(motors) for at in three]
         rows = table.with_window(table.without_preferences(table.rows), [*own, *motors], np.inf)
         self._rows = table.without_free_balls(rows, driven)
-        free = table.with_window(table.without_limits(self._rows), slice(None), np.inf)
-        self._free = table.without_free_balls(free, driven)
+        self._free = table.without_limits(self._rows)
         variables = chain.flat.var_q
         variable = np.where(JointTable.movable(rows)[variables], *LOCK[::-1])
         for place, a in own.items():
@@ -410,12 +409,11 @@ class Transmission:
             if not (given > 0.0).all():
                 raise ShapeError('weights', 'numbers above 0', str(given))
             self._view.root[:] = np.sqrt(given)
-        column_of, places = (
-            Workspace(*chain.arrays).column_q.tolist().index,
-            [*motors, *self._joints],
-        )
-        self._view.variable[:], self._view.row[:] = variable, [*places, *range(nq, nq + 6 * nl)]
-        self._view.column[:] = [*map(column_of, places), *[-1] * (6 * nl)]
+        places, links = [*motors, *self._joints], range(nq, nq + 6 * nl)
+        columns = Workspace(*chain.arrays).column_q.tolist()
+        self._view.variable[:], self._view.row[:] = variable, [*places, *links]
+        self._view.column[:] = [*map(columns.index, places), *(-1 for _ in links)]
+        self._own = self._view.row[na:]  # the joint space among the rows of `_motion`
         self._settings = data.copy()
 
     def _refuse_what_does_not_depend(self, moved: Array, idle: Array) -> None:
@@ -426,15 +424,11 @@ class Transmission:
         for name in dict.fromkeys(owners):
             part = [owner == name for owner in owners]
             if np.abs(idle[part]).max(initial=0.0) > IDLE:
-                raise TopologyError(
-                    f'the actuators {motors} do not determine {name!r}: it moves while they stand '
-                    f'still'
-                )
+                why = f'do not determine {name!r}: it moves while they stand still'
+                raise TopologyError(f'the actuators {motors} {why}')
             if moved[part].max() < NOTHING:
-                raise TopologyError(
-                    f'{name!r} does not move with the actuators {motors}: it is in no loop with '
-                    f'them'
-                )
+                why = f'move {name!r} not at all: it is in no loop with them'
+                raise TopologyError(f'the actuators {motors} {why}')
 
     def _rows_of(self, motions: Array, q: Array) -> Array:
         """
@@ -462,11 +456,6 @@ class Transmission:
         return motions
 
     @property
-    def _errors(self) -> Array:
-        """Return how far loops are open after a call, (n_closures, 2) [m], [rad]."""
-        return np.asarray(self._chain.errors.reshape(-1, 2)[: self._loop_count])
-
-    @property
     def _motion(self) -> Array:
         """Return a copy of d value / d actuator of the last call, of all joints, then of links."""
         return np.array(self._view.motion.reshape(-1, len(self._motors)))
@@ -475,11 +464,6 @@ class Transmission:
     def _ratio(self) -> Array:
         """Return a copy of d joint space / d actuator, shape (n_joints, n_actuators)."""
         return np.array(self._view.ratio.reshape(-1, len(self._motors)))
-
-    @property
-    def _idle(self) -> int:
-        """Return the number of motions without any actuator at the last call."""
-        return int(self._view.numbers[kernel.RESULT_IDLE])
 
     def _given_position(self, position: Any, inverse: bool) -> tuple[Array, Array]:
         """Return given joint values, and given poses of links (k, 7) [m], xyzw."""
@@ -507,7 +491,8 @@ class Transmission:
             chain.refuse(q, TABLE_POSES)
         limits = 10.0 * (misfits_in(chain.table) + chain.tolerances)
         limits = np.maximum(limits, (OPEN * chain.flat.length, OPEN))
-        for request, error, limit in zip(chain.requests, self._errors, limits, strict=False):
+        loops, errors = chain.requests[: self._loop_count], chain.errors.reshape(-1, 2)
+        for request, error, limit in zip(loops, errors, limits, strict=False):
             if not (error <= limit).all():
                 raise OptionError(
                     'q',
@@ -552,7 +537,7 @@ class Transmission:
         with self.solver.lock:
             self.arrays()
             self._call(self.solver.checked_q(q))
-            return float(self._errors.max(initial=0.0))
+            return float(self._chain.errors[: 2 * self._loop_count].max(initial=0.0))
 
     def actuator_effort(self, q: Values, joint_effort: ArrayLike) -> Array:
         """Return J^T tau_y, the least efforts of actuators that do the same work [N m or N]."""
@@ -623,10 +608,9 @@ class Transmission:
         ((2, 2), (2, 2))
 
         """
-        size = len(self.joints)
-        gains = _matrix('stiffness', stiffness, size), _matrix('damping', damping, size)
-        ratio = self.jacobian(q)
-        stiff, damped = (ratio.T @ gain @ ratio for gain in gains)
+        size, ratio = len(self.joints), self.jacobian(q)
+        stiff = ratio.T @ _matrix('stiffness', stiffness, size) @ ratio
+        damped = ratio.T @ _matrix('damping', damping, size) @ ratio
         if joint_effort is not None:
             effort = finite('joint_effort', joint_effort, size)
             with self.solver.lock:
@@ -634,11 +618,6 @@ class Transmission:
                 for a, along in enumerate(np.eye(ratio.shape[1])):
                     stiff[:, a] -= self._change(q, along)[self._own].T @ effort
         return stiff, damped
-
-    @property
-    def _own(self) -> NDArray[np.int64]:
-        """Return which rows of `_motion` are those of the joint space."""
-        return np.asarray(self._view.row[len(self._motors) :])
 
     def _change(self, q: Array, speeds: Array) -> Array:
         """
@@ -708,15 +687,8 @@ class Transmission:
         """
         return self._carry(True, position, velocity, effort, acceleration, q0)
 
-    def _carry(
-        self,
-        inverse: bool,
-        position: Any,
-        velocity: ArrayLike | None,
-        effort: ArrayLike | None,
-        acceleration: ArrayLike | None,
-        q0: Values | None,
-    ) -> TransmissionState:
+    def _carry(self, inverse: bool, position: Any, *given: Any) -> TransmissionState:
+        velocity, effort, acceleration, q0 = given
         with self.solver.lock:
             self.arrays()
             call = self._calls.get(inverse) or PreparedTransmission(self, inverse)
@@ -727,7 +699,7 @@ class Transmission:
             call.start(q)
             state = call(position, velocity, effort)
             self._call(q)
-            singular = self._idle > self._usual_idle
+            singular = self._view.numbers[kernel.RESULT_IDLE] > self._usual_idle
             if singular or not state.converged:
                 # From beside a singular start the position may be had.
                 q, message = self._nearest(inverse, q if singular else state.q, position)
@@ -777,11 +749,10 @@ class Transmission:
 def _matrix(name: str, given: ArrayLike, size: int) -> Array:
     """Return a diagonal or full matrix of gains."""
     values = numbers(name, given)
-    if values.shape == (size,):
-        return np.diag(values)
-    if values.shape != (size, size) or not np.isfinite(values).all():
+    matrix = np.diag(values) if values.shape == (size,) else values
+    if matrix.shape != (size, size) or not np.isfinite(matrix).all():
         raise ShapeError(name, f'shape ({size},) or ({size}, {size})', f'shape {values.shape}')
-    return values
+    return matrix
 
 
 def _extremes(
