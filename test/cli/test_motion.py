@@ -61,8 +61,10 @@ def test_conflicting_goals_give_joint_values_with_closed_loops(run, tmp_path):
 
 
 def test_exact_goals_out_of_reach_are_failures(run, tmp_path):
-    code, said, told = run('--motion', written(tmp_path, '.csv'), '--exact')
+    table = tmp_path / 'answers.csv'
+    code, said, told = run('--motion', written(tmp_path, '.csv'), '--exact', '-o', table)
     assert code == 1
+    assert len(table.read_text().splitlines()) == 1 + FRAMES
     assert f'0 of {FRAMES} frames solved' in said
     assert told.startswith(f'small.csv: frames 0 to {FRAMES - 1}: ')
 

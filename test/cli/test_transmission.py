@@ -83,6 +83,11 @@ def test_wrong_words_are_refused(capsys, words, said):
     assert error.count('\n') == 1
 
 
+def test_position_that_cannot_be_had_is_reported(capsys):
+    assert main(['transmission', ANKLE, '--at', 'ankle_pitch=3']) == 1
+    assert 'ankle_pitch' in capsys.readouterr().out.splitlines()[0]
+
+
 def test_loops_that_do_not_close_are_reported(capsys, tmp_path):
     text = Path(ANKLE).read_text()
     assert '<link1 ' in text

@@ -138,6 +138,7 @@ def test_file_that_is_no_map_is_refused_by_name(tmp_path):
         (lambda path: None, 'no such file'),
         (lambda path: path.write_text('no arrays'), 'not a .npz file'),
         (lambda path: np.savez(path, q=np.zeros(3)), 'not a map of reach'),
+        (lambda path: np.savez(path, q=np.array([None])), 'not a file of arrays'),
         (changed(version=99), 'version 99'),
         (changed(q=np.zeros((2, 2))), '2 configurations for 8 cells'),
         (changed(shape=(2**40, 2**20, 9)), 'not a map of reach'),

@@ -37,9 +37,11 @@ def volume(tmp_path, capsys):
     return call
 
 
-def test_map_is_written_and_queries_read_it(panda, volume, capsys):
-    code, out, err, found = volume(panda, '--link', 'link7', '--cell', 0.1)
+def test_map_is_written_and_queries_read_it(panda, volume, tmp_path, capsys):
+    picture = tmp_path / 'map.png'
+    code, out, err, found = volume(panda, '--link', 'link7', '--cell', 0.1, '--plot', picture)
     assert (code, err) == (0, '')
+    assert picture.read_bytes().startswith(b'\x89PNG')
     count = np.count_nonzero(found.reached)
     assert re.match(rf'{count} of {found.reached.size} cells of 0\.1 m reached, .* s; \S+', out)
     assert main(['reach', str(volume.out), '--query', '0.41', '-0.1', '0.32']) == 0
