@@ -20,9 +20,9 @@ from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance
 from ik_node.solver.solver import Solver
-from ik_node.transmission.transmission import Array, Transmission
+from ik_node.transmission.transmission import Transmission
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 MAGIC, FORMAT = b'ik_robot', 6
 
@@ -91,7 +91,7 @@ def export_robot(
             parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
         parts += _model(*flatten_links(tree, links))
         if transmission is not None:
-            parts += _transmission(*transmission.arrays())
+            parts += _transmission(transmission)
     content = b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
     head = (MAGIC, _ints([FORMAT]), digest().encode(), _ints([crc32(content)]))
     return b''.join([*head, content])
@@ -138,13 +138,13 @@ def _avoidance(
     return [_ints([1]), *_chain(chain, goals, closures), *_model(*bodies), _floats(distances)]
 
 
-def _transmission(
-    chain: ChainProblem, rows: Array, packed: Array, plan: NDArray[np.int64], data: Array
-) -> list[bytes]:
+def _transmission(transmission: Transmission) -> list[bytes]:
     """Return the chain of a transmission and the arrays of its kernel."""
+    transmission._follow_changes()
+    chain, plan, data = transmission._chain, transmission._plan, transmission._settings
     return [
         *_model(chain.flat.ints, chain.flat.floats),
-        *map(_floats, (chain.table, rows, packed)),
+        *map(_floats, (chain.table, transmission._rows, transmission._packed)),
         _ints([plan.size, data.size]),
         _ints(plan),
         _floats(data),

@@ -22,7 +22,7 @@ from ik_node.solver.drive import drive
 from ik_node.solver.modes import independent_rows
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, unit_pose, Values
-from ik_node.solver.problem.chain_problem import ChainProblem, null_space, TABLE_POSES
+from ik_node.solver.problem.chain_problem import null_space, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import Workspace
@@ -89,19 +89,19 @@ class PreparedTransmission:
     def _prepare(self) -> None:
         self._revision = self._solver.revision
         self._edits, of = self._revision.edits, self._of
-        chain, rows, packed, plan, settings = of.arrays()
-        self._chain, data = chain.with_own_workspace(), settings.copy()
-        view = Workspace(plan, data, table=kernel)
+        of._follow_changes()
+        self._chain, data = of._chain.with_own_workspace(), of._settings.copy()
+        view = Workspace(of._plan, data, table=kernel)
         na, count = view.na, view.ny if self._inverse else view.na
         own = slice(na, None) if self._inverse else slice(na)
         ends = np.cumsum([kernel.RESULTS, *3 * [na, view.ny], len(self._q)]).tolist()
         parts = [slice(*each) for each in pairwise(ends)]
         # The poses of links that are given stand in the table of constraints.
-        poses = self._chain.table[len(chain.names.constraints) - view.nl :, POSE]
+        poses = self._chain.table[of._loop_count :, POSE]
         self._inputs = view.value_in[own], view.rate[own], view.effort[own], count, poses
         self._has_links = bool(self._inverse and view.nl)
         self._arguments = (
-            *(self._chain.kernels.transmit, rows, packed, plan, data),
+            *(self._chain.kernels.transmit, of._rows, of._packed, of._plan, data),
             *(data[of._results], parts),
         )
         self._tracked = kernel.GIVES_POSITION | (kernel.JOINT_SPACE if self._inverse else 0)
@@ -258,7 +258,7 @@ class Transmission:
         with solver.lock:
             self._prepare()
 
-    _internal = ('arrays', 'solver')
+    _internal = ('solver',)
     __dir__ = public_names
 
     def __repr__(self) -> str:
@@ -268,16 +268,10 @@ class Transmission:
     def __reduce__(self) -> tuple[Any, ...]:
         return Transmission, (self.solver, *self._given)
 
-    def arrays(self) -> tuple[ChainProblem, Array, Array, NDArray[np.int64], Array]:
-        """
-        Return what a call needs, for the present robot; the caller holds the solver's lock.
-
-        It is the chain with the closures and after them a goal for each link, the table of joints
-        (8, nq), packed options, and the arrays of `kernels.transmit` as before the first call.
-        """
+    def _follow_changes(self) -> None:
+        """Read the robot again after changes; the caller holds the solver's lock."""
         if self._edits != self.solver.revision.edits:
             self._prepare()
-        return self._chain, self._rows, self._packed, self._plan, self._settings
 
     def _prepare(self) -> None:
         """
@@ -309,6 +303,7 @@ class Transmission:
         # Redundant actuators, and rows of a joint space, must agree: some determine the others.
         na, last = len(motors), len(motors) + len(self._joints)
         every = self._motion[self._view.row]
+        every /= np.maximum(np.linalg.norm(every, axis=1, keepdims=True), NOTHING)
         for groups in ([range(na)], [range(last, len(every)), range(na, last)]):
             chosen = independent_rows(every, groups)
             self._view.is_set[[at for at in chosen if at < last]] = 1
@@ -515,7 +510,7 @@ class Transmission:
 
     def _go_to(self, q: Values) -> Array:
         """Write motion and ratio at q for the present robot, and return q (nq,)."""
-        self.arrays()
+        self._follow_changes()
         checked = self.solver.checked_q(q)
         self._evaluate(checked)
         return checked
@@ -535,7 +530,7 @@ class Transmission:
     def loop_error(self, q: Values) -> float:
         """Return by how much the loops of the transmission are open at any q [m or rad]."""
         with self.solver.lock:
-            self.arrays()
+            self._follow_changes()
             self._call(self.solver.checked_q(q))
             return float(self._chain.errors[: 2 * self._loop_count].max(initial=0.0))
 
@@ -690,7 +685,7 @@ class Transmission:
     def _carry(self, inverse: bool, position: Any, *given: Any) -> TransmissionState:
         velocity, effort, acceleration, q0 = given
         with self.solver.lock:
-            self.arrays()
+            self._follow_changes()
             call = self._calls.get(inverse) or PreparedTransmission(self, inverse)
             self._calls[inverse] = call
             q, count = self.solver.checked_q(q0), len(self.joints if inverse else self._motors)
