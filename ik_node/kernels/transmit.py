@@ -22,7 +22,7 @@ from ik_node.kernels.layout import Floats, Ints, LARGEST, open_solve, Solve, uni
 from ik_node.kernels.orthonormal import orthonormalise, product
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows, store_grouped_rows
 from ik_node.kernels.rotation import euler_rates, log_rotation, matrix_at
-from ik_node.kernels.rows import residuals
+from ik_node.kernels.rows import norm, residuals
 from ik_node.kernels.solve import write_answer
 from ik_node.kernels.start import all_within_tolerance, copy_variables, set_bounds, start_solve
 from ik_node.kernels.step import apply_step, largest
@@ -77,13 +77,12 @@ GIVES_POSITION, GIVES_VELOCITY, GIVES_EFFORT, TRACKED, JOINT_SPACE = 1, 2, 4, 8,
 
 # Scalars of a result.
 (
-    RESULT_EXCESS,  # conditions that actuators must satisfy together
     RESULT_IDLE,  # motions of passive joints that no actuator determines
     RESULT_PIVOT,  # least share of a row of the loops that is left, near 0 = singular, type II
     RESULT_RATIO,  # the same of the ratio, 0 = some direction of the joint space is lost
     RESULT_MISFIT,  # largest disagreement of velocities that were given [per s]
-) = range(5)
-RESULTS = 5
+) = range(4)
+RESULTS = 4
 
 SIZES, FIELDS = lengths_of(Transmit)
 PACKED, FIXED = 'pd', {'RESULTS': RESULTS}
@@ -107,15 +106,6 @@ REACHED = 1e-6
 
 # Takes (p, d) and returns a `Transmit`.
 open_transmit: Callable[..., Transmit] = opener(Transmit, PACKED, fixed=FIXED)
-
-
-@kernel
-def least_share(rows: Floats, count: int, stride: int) -> float:
-    """Return the least share of independent rows."""
-    least = 1.0
-    for n in range(count):
-        least = min(least, rows[n * stride + stride - 1])
-    return least
 
 
 @kernel
@@ -164,7 +154,7 @@ def write_gain(s: Solve, t: Transmit) -> None:
         idle += 1 if s.fixed[v] == VARIABLE_PASSIVE else 0
     rank, count = reduce_loops(s, t, s.nc - t.nl, NOTHING)
     t.numbers[RESULT_IDLE] = idle - rank
-    t.numbers[RESULT_PIVOT] = least_share(t.rows, rank, t.stride)
+    t.numbers[RESULT_PIVOT] = 1.0
     for k in range(nv * na):
         t.gain[k] = 0.0
     for a in range(na):
@@ -174,6 +164,7 @@ def write_gain(s: Solve, t: Transmit) -> None:
         t.gain[a * nv + s.var[j]] = t.scale[a]
     for b in range(rank):
         row = t.rows[b * t.stride :]
+        t.numbers[RESULT_PIVOT] = min(t.numbers[RESULT_PIVOT], row[t.stride - 1])
         for a in range(na):
             part, column = row[nv + a] * t.scale[a], t.gain[a * nv :]
             if part != 0.0:
@@ -187,7 +178,6 @@ def write_gain(s: Solve, t: Transmit) -> None:
             row[a] = row[nv + a] * t.scale[a] * t.root[a] if counts else 0.0
         row[nv + na + 1] = max(sqrt(product(row, row, na)), 1e-300)
     excess = orthonormalise(conditions, count - rank, na, t.stride, SAME_CONDITION)
-    t.numbers[RESULT_EXCESS] = excess
     for e in range(excess):
         row = conditions[e * t.stride :]
         for v in range(nv):
@@ -263,12 +253,13 @@ def invert_ratio(t: Transmit) -> None:
     rank = orthonormalise(t.ratio_rows, nt, nx, stride, NOTHING)
     for k in range(na * ny):
         t.back[k] = 0.0
+    t.numbers[RESULT_RATIO] = 1.0 if rank == nt else 0.0
     for b in range(rank):
         row = t.ratio_rows[b * stride :]
+        t.numbers[RESULT_RATIO] = min(t.numbers[RESULT_RATIO], row[stride - 1])
         for v in range(nx):
             for n in range(nt):
                 t.back[v * ny + n if wide else n * ny + v] += row[v] * row[nx + n]
-    t.numbers[RESULT_RATIO] = least_share(t.ratio_rows, rank, stride) if rank == nt else 0.0
 
 
 @rare
@@ -425,15 +416,6 @@ def write_rates(t: Transmit, first: int, last: int) -> None:
     t.numbers[RESULT_MISFIT] = misfit
 
 
-@kernel
-def are_finite(values: Floats, first: int, last: int) -> bool:
-    """Return True if numbers that are given are finite and not too large."""
-    fine = True
-    for k in range(first, last):
-        fine = fine and abs(values[k]) <= LARGEST
-    return fine
-
-
 @entry(INTS, FLOATS, INTS, *4 * [FLOATS], INTS, FLOATS, INT)
 def transmit(
     i: Ints,
@@ -465,9 +447,10 @@ def transmit(
     moves, inverse = gives & GIVES_POSITION, gives & JOINT_SPACE
     first, last, links = (t.na, t.na + t.ny, t.nl) if inverse else (0, t.na, 0)
     values = last - 6 * links
-    fine = not moves or are_finite(t.value_in, first, values)
-    fine = fine and (not gives & GIVES_VELOCITY or are_finite(t.rate, first, last))
-    fine = fine and (not gives & GIVES_EFFORT or are_finite(t.effort, first, last))
+    # Numbers that are not finite, or too large, have no norm that is.
+    fine = not moves or norm(t.value_in, first, values) <= LARGEST
+    fine = fine and (not gives & GIVES_VELOCITY or norm(t.rate, first, last) <= LARGEST)
+    fine = fine and (not gives & GIVES_EFFORT or norm(t.effort, first, last) <= LARGEST)
     tracked = gives & TRACKED != 0
     if not fine or ((not tracked or links > 0) and not start_solve(s)):
         return now.STATUS_REFUSED
