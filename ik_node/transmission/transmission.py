@@ -194,8 +194,7 @@ class Transmission:
     UnknownFrameError
         If a name is neither a joint nor a link.
     TopologyError
-        If an actuator moves nothing, or a named joint or link is not determined by the actuators
-        or in no loop with them.
+        If an actuator moves nothing, or a named joint or link is not determined by the actuators.
 
     Notes
     -----
@@ -322,9 +321,13 @@ class Transmission:
             )
         if joints is not None:
             motions = self._loop_motions(beside)
-            held = null_space(self._rows_of(motions, beside)[: len(motors)])
-            idle = self._rows_of(motions @ held, beside)[len(motors) :]
-            self._refuse_what_does_not_depend(moved, idle)
+            held = motions @ null_space(self._rows_of(motions, beside)[:na])
+            idle = np.abs(self._rows_of(held, beside)[na:]).max(axis=1, initial=0.0) > IDLE
+            if idle.any():
+                raise TopologyError(
+                    f'the actuators {listed(self.actuators)} do not determine '
+                    f'{self.joints[int(idle.argmax())]!r}: it moves while they stand still'
+                )
         self._edits = edits
 
     def _read_names(self, table: JointTable, tree: Tree) -> None:
@@ -344,12 +347,6 @@ class Transmission:
                     every = [*tree.names, *known]
                     raise UnknownFrameError(name, every, 'joint or link') from None
                 self._links.append(known[name])
-        for what, chosen in (
-            ('actuators', self._motors),
-            ('joints', [*self._joints, *self._links]),
-        ):
-            if len({*chosen}) < len(chosen):
-                raise TopologyError(f'a name occurs twice among the {what}')
 
     def _make_chain(self, loops: Problem, table: JointTable) -> None:
         """Make the chain of the loops that the named values move, and a goal for each link."""
@@ -377,7 +374,9 @@ class Transmission:
         motors, chain = self._motors, self._chain
         own = {table.masters.get(place, place): a for a, place in enumerate(motors)}
         if len(own) < len(motors):
-            raise TopologyError('two actuators move the same joint value, through a coupling')
+            raise TopologyError(
+                'two actuators move the same joint value, through a coupling, or are named twice'
+            )
         # The motors of a ball joint turn its Euler angles, of which it is the rates that count.
         driven = [at for three in table.triples if not {*three}.isdisjoint(motors) for at in three]
         rows = table.with_window(table.without_preferences(table.rows), [*own, *motors], np.inf)
@@ -410,20 +409,6 @@ class Transmission:
         self._view.column[:] = [*map(columns.index, places), *(-1 for _ in links)]
         self._own = self._view.row[na:]  # the joint space among the rows of `_motion`
         self._settings = data.copy()
-
-    def _refuse_what_does_not_depend(self, moved: Array, idle: Array) -> None:
-        """Raise TopologyError for a part of the joint space that actuators do not determine."""
-        motors, names = listed(self.actuators), self.solver.joint_names
-        owners = [names[at] for at in self._joints]
-        owners += [link.name for link in self._links for _ in range(6)]
-        for name in dict.fromkeys(owners):
-            part = [owner == name for owner in owners]
-            if np.abs(idle[part]).max(initial=0.0) > IDLE:
-                why = f'do not determine {name!r}: it moves while they stand still'
-                raise TopologyError(f'the actuators {motors} {why}')
-            if moved[part].max() < NOTHING:
-                why = f'move {name!r} not at all: it is in no loop with them'
-                raise TopologyError(f'the actuators {motors} {why}')
 
     def _rows_of(self, motions: Array, q: Array) -> Array:
         """
