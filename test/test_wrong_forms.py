@@ -1,5 +1,7 @@
 """A wrong argument of any form raises our error, never one from inside."""
 
+from copy import copy
+
 from hypothesis import given
 from hypothesis import strategies as st
 import ik_node as ik
@@ -161,6 +163,11 @@ MESSAGES = {
     'unknown start': (lambda: S.solve_pose({}, {'drvie': 0.0}), "did you mean 'drive'"),
     'pose not in a mapping': (lambda: S.solve_pose([0, 0, 0]), r'goals: .*a mapping \{name of a'),
     'position of a pose': (lambda: S.solve_pose({BENCH.name: (0, 0, 0)}), 'position alone'),
+    'start far away': (lambda: S.solve_pose({}, np.full(len(R.q), 1e300)), r'within 1e\+'),
+    'drive far away': (lambda: S.drive({JOINT: 1e300}), r'within 1e\+'),
+    'until_done': (lambda: ik.AsyncSolver(R).solve(G), 'until_done: .*goal.set_position'),
+    'copy with a thread': (lambda: copy(ik.AsyncSolver(R)), 'has a thread'),
+    'comfort of a solve': (lambda: ik.SolverOptions(comfort=sum), 'comfort: .*slsqp'),
     'view of a path': (lambda: ik.view('x.urdf'), "robot: 'x.urdf' .*load_robot"),
 }
 

@@ -43,6 +43,8 @@ def test_empty_file_is_refused(tmp_path, content):
 
 def test_folder_lists_its_descriptions(tmp_path):
     """At most five of them are named."""
+    with pytest.raises(DescriptionError, match='without a robot description'):
+        read_description(tmp_path)
     for number in range(7):
         (tmp_path / f'arm{number}.urdf').write_text('')
     with pytest.raises(

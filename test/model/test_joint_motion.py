@@ -3,6 +3,7 @@
 from ik_node.errors import OptionError, ShapeError
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
 import pytest
@@ -136,3 +137,18 @@ def test_missing_axis_reads_zero_and_cannot_be_set(joint):
     assert joint.get_dof_value('EY') == 0.0
     with pytest.raises(OptionError, match='none: it is rigid'):
         Joint('weld').set_min_limit('X', 0.0)
+
+
+def test_world_setters_place_moved_frame():
+    """Also under a turned parent."""
+    base, joint = Link('base'), Joint('hip')
+    base.set_position(1, 0, 0)
+    base.set_euler(0.3, 0.2, -0.6)
+    base.add_child(joint)
+    joint.set_dof(*DOF)
+    joint.set_dof_values(0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    wanted = quat_from_euler(0.5, 0.1, -0.2)
+    joint.set_world_quaternion(*wanted)
+    joint.set_world_position(3, 2, 1)
+    np.testing.assert_allclose(joint.get_world_position(), (3, 2, 1), atol=1e-14)
+    np.testing.assert_allclose(joint.get_world_quaternion(), wanted, atol=1e-14)

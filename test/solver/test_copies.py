@@ -72,3 +72,10 @@ def test_copied_answer_is_equal(copy):
         many = {n: (position[None], quat[None]) for n, (position, quat) in wanted.items()}
         batch = solver.solve_batch(many)
         assert copy(batch)[0].message == batch[0].message
+
+
+def test_copied_prepared_call_answers_like_the_original(copy):
+    m, solver = reached()
+    call = solver.prepare(list(m.goals))
+    poses = [part for goal in m.goals.values() for part in (goal.position, goal.quaternion)]
+    np.testing.assert_array_equal(copy(call)(*poses).q, call(*poses).q)

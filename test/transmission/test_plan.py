@@ -188,3 +188,8 @@ def test_wrong_shapes_are_refused(times, position):
     """And numbers that are not finite."""
     with pytest.raises(ShapeError):
         Case('ankle').plan(times, position)
+
+
+def test_times_that_go_back_are_refused():
+    with pytest.raises(PlanError, match='increase'):
+        Case('ankle').plan([1.0, 0.5], np.zeros((2, 2)))

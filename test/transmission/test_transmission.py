@@ -32,6 +32,8 @@ def test_value_far_away_ends_the_way_after_a_bounded_number_of_parts(value):
     assert state.status is Status.STALLED
     assert 10.0 < abs(state.actuator_position[0]) < 1000.0
     assert 'steps are spent' in state.message
+    assert repr(state).startswith('TransmissionState(STALLED, actuators [')
+    assert repr(transmission).startswith('Transmission(actuators: crank; joints: ')
     assert transmission.prepare_to_joints()([value]).status is Status.STALLED
 
 
