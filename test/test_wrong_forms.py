@@ -168,6 +168,8 @@ MESSAGES = {
     'until_done': (lambda: ik.AsyncSolver(R).solve(G), 'until_done: .*goal.set_position'),
     'copy with a thread': (lambda: copy(ik.AsyncSolver(R)), 'has a thread'),
     'comfort of a solve': (lambda: ik.SolverOptions(comfort=sum), 'comfort: .*slsqp'),
+    'goals of paths': (lambda: S.solve_paths('place'), 'goals: .*a list of one for each path'),
+    'executor': (lambda: S.solve_batch({'place': TWO}, executor=2), 'concurrent.futures'),
     'view of a path': (lambda: ik.view('x.urdf'), "robot: 'x.urdf' .*load_robot"),
 }
 
