@@ -235,3 +235,12 @@ def test_circle_through_a_sum_is_refused():
         m.joints['pitch'].couple_sum(
             'EY', [(m.joints['left'], 'EY', 0.5), (m.joints['right'], 'EY', 0.5)]
         )
+
+
+def test_followers_of_several_masters_move_with_the_one_that_may_move():
+    solver = wrist().solver()
+    start = solver.solve_pose({}).q
+    place = (0.35, 0.05, 0.1), (0, 0, 0, 1)
+    answer = solver.solve_pose({'goal': place}, start, joints=['pitch'])
+    moved = {name for name, d in zip(solver.joint_names, answer.q - start, strict=True) if d}
+    assert moved == {'pitch', 'left', 'right'}
