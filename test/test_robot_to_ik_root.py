@@ -2,6 +2,7 @@
 
 from ik_node.conversions import robot_to_ik_root
 from ik_node.description.files import description_path
+from ik_node.errors import TopologyError
 from ik_node.model.constraint import Goal
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
@@ -136,3 +137,14 @@ def test_copied_hexapod_moves_as_a_whole():
         assert max(there.error(there.closers[name])) <= 1e-6
     assert there.limit_excess() <= 0.0
     assert robot.q.tolist() == load_robot(description_path('hexapod.urdf')).q.tolist()
+
+
+def test_several_roots_are_carried_by_one_joint():
+    """Loaded with a floating root, they cannot be: there is one free joint for each."""
+    links = '<robot name="two"><link name="left"/><link name="right"/></robot>'
+    root = robot_to_ik_root(load_robot(links))
+    root.set_position(1.0, 2.0, 3.0)
+    for name in ('left', 'right'):
+        np.testing.assert_allclose(by_name(root)[name].matrix_world[:3, 3], [1.0, 2.0, 3.0])
+    with pytest.raises(TopologyError, match='fixed'):
+        robot_to_ik_root(load_robot(links, root='floating'))
