@@ -9,7 +9,7 @@ from typing import Any
 from ik_node.display import public_names
 from ik_node.errors import listed, OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.kernels import transmit as kernel
-from ik_node.kernels.layout import CON_POSE, lay_out
+from ik_node.kernels.layout import CON_POSE
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
@@ -388,15 +388,12 @@ class Transmission:
             variable[variables == place] = a
         na, nl, nv, nq = len(motors), len(self._links), variables.size, rows.shape[1]
         sizes = {'na': na, 'ny': len(self._joints) + 6 * nl, 'nl': nl, 'nm': nq + 6 * nl}
-        sizes |= {'nv': nv, 'nr': 6 * len(chain.requests), 'stride': nv + na + 2, **kernel.FIXED}
-        header = len(kernel.SIZES) + len(kernel.FIELDS)
-        begins, totals = lay_out(sizes, kernel.FIELDS, header)
-        self._plan, data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
-        sizes |= {f'{array}_size': size for array, size in totals.items()}
-        self._plan[:header] = [*(sizes[name] for name in kernel.SIZES), *begins.values()]
+        sizes |= {'nv': nv, 'nr': 6 * len(chain.requests), 'stride': nv + na + 2}
+        self._packed, self._view = OPTIONS.packed(), Workspace.new(kernel, **sizes)
+        self._plan, data = self._view.arrays
+        words = dict(zip((*kernel.SIZES, *kernel.FIELDS), self._plan.tolist(), strict=False))
         # What `TransmissionState` copies: scalars, positions, velocities and efforts.
-        self._results = slice(begins['numbers'], begins['motion'])
-        self._packed, self._view = OPTIONS.packed(), Workspace(self._plan, data, table=kernel)
+        self._results = slice(words['numbers'], words['motion'])
         self._view.root[:] = 1.0
         if weights is not None:
             given = finite('weights', weights, na)
