@@ -360,17 +360,18 @@ def step_to_targets(s: Solve, t: Transmit, first: int, last: int) -> float:
 
 
 @rare
-def go(s: Solve, t: Transmit, first: int, links: int, share: float, ahead: float) -> bool:
+def go(
+    s: Solve, t: Transmit, first: int, links: int, share: float, ahead: float, far: float
+) -> bool:
     """
     Go a share of the way along the tangent, and close the loops by Newton's method.
 
     The actuators are held meanwhile, or at the end of the whole way what is given. Return False if
     that does not converge, if a correction is so large that another branch is near, or if the
-    given position is no nearer then. The method stands beside the steps of `lm_step` because its
-    rows are those of G.
+    square of the difference to the given position is not less than `far`, that of before. The
+    method stands beside the steps of `lm_step` because its rows are those of G.
     """
     whole, constraints, before = share == 1.0, s.nc - t.nl, LARGEST
-    far = write_left(s, t, first, links)
     begin, end = (0, t.na) if first == 0 or not whole else (first, t.na + t.ny - 6 * t.nl)
     constraints += links if whole else 0
     for v in range(s.nv):
@@ -466,7 +467,7 @@ def transmit(
     for _ in range(PARTS):
         if arrived:
             break
-        write_left(s, t, first, links)
+        far = write_left(s, t, first, links)
         write_along(t, first, t.left)
         multiply(t.gain, t.nv, 1, t.na, t.nv, t.along, s.preferred_step)
         ahead = largest(s, s.preferred_step)
@@ -475,7 +476,7 @@ def transmit(
         if share < 1.0 and part < LEAST:
             break
         copy_variables(s, s.x, s.x_kept)
-        kept = go(s, t, first, links, share, ahead)
+        kept = go(s, t, first, links, share, ahead, far)
         arrived = kept and share == 1.0
         if not kept:
             copy_variables(s, s.x_kept, s.x)
