@@ -347,6 +347,14 @@ class Transmission:
                     every = [*tree.names, *known]
                     raise UnknownFrameError(name, every, 'joint or link') from None
                 self._links.append(known[name])
+        if len({*self._joints, *self._links}) < len(self._joints) + len(self._links):
+            raise TopologyError('a name occurs twice among the joints')
+        constant = [f for f, _, polynomial in table.followers if not any(polynomial[1:])]
+        fixed = [tree.names[index] for index in self._motors if index in constant]
+        if fixed:
+            raise TopologyError(
+                f'{listed(fixed)} as an actuator moves nothing: it follows by a constant'
+            )
 
     def _make_chain(self, loops: Problem, table: JointTable) -> None:
         """Make the chain of the loops that the named values move, and a goal for each link."""

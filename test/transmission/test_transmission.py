@@ -18,6 +18,7 @@ def test_error_says_why_actuators_and_joints_do_not_belong_together():
         ('excavator', ['boom_cylinder', 'arm_cylinder'], ['boom', 'swing'], 'in no loop'),
         ('fivebar', ['left_shoulder', 'left_shoulder'], None, 'twice'),
         ('fivebar', ['left_shoulder'], [], 'moves nothing'),
+        ('fivebar', ['left_shoulder', 'right_shoulder'], ['left_elbow'] * 2, 'twice'),
         ('gripper', ['left_crank', 'right_crank'], None, 'two actuators move the same'),
     ]:
         with pytest.raises(TopologyError, match=said):
@@ -50,6 +51,9 @@ def test_follower_by_a_polynomial_is_a_motor_or_a_joint_like_others():
     robot.joints['j2'].couple('EY', robot.joints['j1'], 'EZ', [0.0, 1.0, 0.5])
     state = robot.transmission(['j1'], ['j1', 'j2']).to_joints(0.2, 1.0)
     np.testing.assert_allclose(state.joint_velocity, [1.0, 1.2], atol=1e-12)
+    robot.joints['j3'].couple('EY', robot.joints['j1'], 'EZ', [0.1])
+    with pytest.raises(TopologyError, match='moves nothing'):
+        robot.transmission(['j3'], ['j1'])
     between = robot.transmission(['j1'], ['j2'])
     found = (
         between.to_actuators(0.22, 1.2),
